@@ -26,12 +26,16 @@ CREATE TABLE "engineState" (
     -- In which of the server's histories the vault is changed, and whether the last change waited for a standby.
     "system" bigint NOT NULL,
     "timeline" bigint NOT NULL,
-    "isSynchronous" boolean NOT NULL
+    "isSynchronous" boolean NOT NULL,
+    -- The numbers of the database and of this table: a copy of either has others.
+    "place" bigint NOT NULL
 ) WITH (fillfactor = 10);
 
-INSERT INTO "engineState" ("id", "changeCount", "highestFence", "system", "timeline", "isSynchronous")
+INSERT INTO "engineState" ("id", "changeCount", "highestFence", "system", "timeline", "isSynchronous", "place")
 SELECT 1, 0, 0, system_identifier, ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint,
-    current_setting('synchronous_standby_names') <> ''
+    current_setting('synchronous_standby_names') <> '',
+    (SELECT oid FROM pg_database WHERE datname = current_database())::bigint << 32
+        | '"engineState"'::regclass::oid::bigint
 FROM pg_control_system();
 
 -- The engine's own: the processes that have the vault open, and those that ended without a word. By the server's clock.
@@ -46,7 +50,10 @@ CREATE TABLE "process" (
     "seenBefore" timestamptz,
     -- What it has said after a failover: in which history, and of how many changes it knew.
     "settledTimeline" bigint,
-    "knownChanges" bigint
+    "knownChanges" bigint,
+    -- Whether it has ever changed the vault: for one that only reads nobody waits. Of how many changes it has heard.
+    "hasChanged" boolean NOT NULL DEFAULT false,
+    "seenChanges" bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 10);
 
 CREATE TABLE "keySlot" (

@@ -1,8 +1,6 @@
 #pragma once
-#include <semaphore.h>
 #include <spawn.h>
 #include <sys/prctl.h>
-#include <time.h>
 
 /* prctl is variadic, which Swift cannot import. */
 static inline int process_set_dumpable(int isDumpable) {
@@ -18,4 +16,3 @@ int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions
 /* The same for these. */
 int pipe2(int descriptors[2], int flags);
 int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);
-int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *end);

@@ -98,6 +98,21 @@ final class ServerVault: Sendable {
         return try connection.answer(to: connection.send(question, Parameters([.integer(owner)]))).integer(0, 0) == 1
     }
 
+    /// As `pg_restore` does.
+    func makeTableAnew() throws {
+        for command in [
+            #"CREATE TABLE "copy" (LIKE "engineState" INCLUDING ALL) WITH (fillfactor = 10)"#,
+            #"INSERT INTO "copy" SELECT * FROM "engineState""#, #"DROP TABLE "engineState""#,
+            #"ALTER TABLE "copy" RENAME TO "engineState""#,
+        ] { try sql(command) }
+    }
+
+    /// Whether a process counts as one that changes the vault; nil if it has left.
+    func hasChanged(_ owner: Int64) throws -> Bool? {
+        let row = try sql(#"SELECT "hasChanged"::int::int8 FROM "process" WHERE "owner" = \#(owner)"#)
+        return row.rowCount == 0 ? nil : row.integer(0, 0) != 0
+    }
+
     /// Which process of the server.
     func lockHolder(_ owner: Int64) throws -> Int64? {
         let question = Statement("SELECT pid::int8\(AdvisoryLock.holders.dropFirst("SELECT 1".count))", [.integer])

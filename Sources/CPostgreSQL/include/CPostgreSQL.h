@@ -42,6 +42,7 @@ const char *libpq_load(void);
     F(char *, getvalue, (const PGresult *result, int row, int column), (result, row, column)) \
     F(int, isBusy, (PGconn *conn), (conn)) \
     F(int, nfields, (const PGresult *result), (result)) \
+    F(PGnotify *, notifies, (PGconn *conn), (conn)) \
     F(int, ntuples, (const PGresult *result), (result)) \
     F(int, pipelineSync, (PGconn *conn), (conn)) \
     F(char *, resultErrorField, (const PGresult *result, int field), (result, field)) \

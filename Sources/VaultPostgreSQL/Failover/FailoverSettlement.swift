@@ -36,7 +36,7 @@ struct FailoverSettlement {
     func step(_ known: Knowledge, hasWaited: Bool) throws(StoreError) -> Step {
         do throws(StoreError) {
             let found = try tables.beginSettling()
-            if found.history == history { return try takeUp(known, found) }
+            if found.history == history, found.isHere { return try takeUp(known, found) }
             return try settle(known, found, hasWaited: hasWaited)
         } catch {
             tables.rollBack()
@@ -49,14 +49,11 @@ struct FailoverSettlement {
     /// Goes on where others have. What this process knows must be there, unless they have said that it is lost.
     private func takeUp(_ known: Knowledge, _ found: ServerTables.Turn) throws(StoreError) -> Step {
         let transaction = try WriteTransaction(tables, context, committedHead: known.head)
-        do throws(StoreError) {
-            try transaction.begin()
+        if try isThere(transaction, found) {
             tables.rollBack()
             watch.settle(history, changes: found.changes)
             // Users that this process has read, but not changed, may have gone back.
             return .settled(transaction, haveBeenLost: context.incarnation > known.incarnation)
-        } catch {
-            guard error.code == .rollbackSuspected else { throw error }
         }
         let fresh = try WriteTransaction(tables, context)
         try fresh.begin()
@@ -66,8 +63,19 @@ struct FailoverSettlement {
             watch.settle(history, changes: found.changes)
             return .settled(fresh, haveBeenLost: true)
         }
-        // They could not know of it: this process came back too late.
+        // They could not know of it: this process came back too late. Or the database was put back under a server that goes on.
         return try conclude(known, found, redone: 0, isKept: false)
+    }
+
+    /// Begins. False where what this process has made, or has seen others make, is missing.
+    private func isThere(
+        _ transaction: WriteTransaction, _ found: ServerTables.Turn
+    ) throws(StoreError) -> Bool {
+        do throws(StoreError) { try transaction.begin() } catch {
+            if error.code == .rollbackSuspected { return false }
+            throw error
+        }
+        return (watch.knownChanges ?? 0) <= found.changes
     }
 
     // MARK: Settling
@@ -77,7 +85,8 @@ struct FailoverSettlement {
     ) throws(StoreError) -> Step {
         var found = found
         var redone = try redo(&found, withDoubtful: false)
-        let own = watch.knownChanges(onlyAcknowledged: found.isSynchronous)
+        // Also what was only seen: a standby that was not the synchronous one may lack what was promised to others.
+        let own = watch.knownChanges
         var peers = try tables.report(owner, own, in: history)
         // What is missing may be a commit whose outcome its process never heard.
         if peers.knownChanges > found.changes, peers.missing == 0 || hasWaited {
@@ -163,7 +172,7 @@ struct FailoverSettlement {
             .failoverSettled,
             [
                 .init("from", "\(found.history.timeline)"), .init("to", "\(history?.timeline ?? 0)"),
-                .init("cluster", found.history.system == history?.system ? "same" : "other"),
+                .init("cluster", found.history.system != history?.system ? "other" : found.isHere ? "same" : "copied"),
                 .init("redone", "\(redone)"), .init("outcome", isKept ? "whole" : "lost"),
             ])
     }

@@ -15,7 +15,7 @@ final class HistoryLook: WriteOperation {
     }
 
     func wait() throws(StoreError) {
-        end.wait(milliseconds: nil)
+        end.wait()
         if let failure = failure.withLock({ $0 }) { throw failure }
     }
 }

@@ -6,6 +6,8 @@ extension ServerTables {
     struct Turn {
         var changes: Int64
         let history: ServerHistory
+        /// Whether the tables are still those, and in that database, in which people work: a copy is not.
+        let isHere: Bool
         /// Whether the last commit waited for a standby.
         let isSynchronous: Bool
     }
@@ -27,18 +29,19 @@ extension ServerTables {
         return Turn(
             changes: row.integer(0, 0),
             history: ServerHistory(system: row.integer(0, 1), timeline: row.integer(0, 2)),
-            isSynchronous: row.integer(0, 3) != 0)
+            isHere: row.integer(0, 4) != 0, isSynchronous: row.integer(0, 3) != 0)
     }
 
     /// Whether the history of this connection is the one in which the vault is changed; the watch then goes on from there.
-    func isSettled(_ watch: HistoryWatch) throws(StoreError) -> Bool {
+    /// And in which database and table that is.
+    func whereabouts(_ watch: HistoryWatch) throws(StoreError) -> (isSettled: Bool, place: Int64) {
         let row = try ask(Self.state)
         guard row.rowCount == 1 else { throw .lacksEngineState }
-        guard ServerHistory(system: row.integer(0, 1), timeline: row.integer(0, 2)) == connection.history else {
-            return false
-        }
+        let place = row.integer(0, 4)
+        let history = ServerHistory(system: row.integer(0, 1), timeline: row.integer(0, 2))
+        guard history == connection.history, row.integer(0, 3) != 0 else { return (false, place) }
         watch.settle(connection.history, changes: row.integer(0, 0))
-        return true
+        return (true, place)
     }
 
     /// Carries out commands as they were carried out before.
@@ -65,7 +68,7 @@ extension ServerTables {
     ///
     /// A report counts until the history is settled, also where another failover comes before: nothing is changed meanwhile.
     /// A process that had ended long before the last sign of life in the former history is not waited for: its commits stand
-    /// in the server's log before that sign.
+    /// in the server's log before that sign. Nor is one that has changed nothing.
     func report(
         _ owner: Int64?, _ known: Int64?, in history: ServerHistory?
     ) throws(StoreError) -> Peers {
@@ -79,30 +82,37 @@ extension ServerTables {
         return Peers(missing: row.integer(0, 0), survivors: row.integer(0, 1), knownChanges: row.integer(0, 2))
     }
 
+    /// `pg_restore` makes new tables, and a copy of a database is another one.
+    private static let place =
+        "((SELECT oid FROM pg_database WHERE datname = current_database())::int8 << 32 | tableoid::int8)"
+    /// Whether a row of `engineState` is where it was written.
+    static let isHere = #"("place" = \#(place))::int::int8"#
+
     private static let state = Statement(
-        #"SELECT "changeCount", "system", "timeline" FROM "engineState" WHERE "id" = 1"#)
+        #"SELECT "changeCount", "system", "timeline", \#(isHere), \#(place) FROM "engineState" WHERE "id" = 1"#)
     private static let look = Statement(
         """
-        SELECT "changeCount", "system", "timeline", "isSynchronous"::int::int8 FROM "engineState"
+        SELECT "changeCount", "system", "timeline", "isSynchronous"::int::int8, \(isHere) FROM "engineState"
         WHERE "id" = 1 FOR UPDATE
         """)
     private static let setChanges = Statement(
         #"UPDATE "engineState" SET "changeCount" = $1 WHERE "id" = 1"#, [.integer])
     private static let setHistory = Statement(
-        #"UPDATE "engineState" SET "changeCount" = $1, "system" = $2, "timeline" = $3 WHERE "id" = 1"#,
-        [.integer, .integer, .integer])
+        """
+        UPDATE "engineState" SET "changeCount" = $1, "system" = $2, "timeline" = $3, "place" = \(place) WHERE "id" = 1
+        """, [.integer, .integer, .integer])
     private static let report = Statement(
         #"UPDATE "process" SET "settledTimeline" = $2, "knownChanges" = $3 WHERE "owner" = $1"#,
         [.integer, .integer, .integer])
     private static let peers = Statement(
         """
         WITH "before" AS (
-            SELECT "settledTimeline" IS NOT NULL AS "hasReported", "knownChanges",
+            SELECT "settledTimeline" IS NOT NULL AS "hasReported", "knownChanges", "hasChanged",
                 CASE WHEN "timeline" = (SELECT "timeline" FROM "engineState") THEN "lastSeenAt" ELSE "seenBefore" END
                     AS "seenAt"
             FROM "process")
         SELECT
-            count(*) FILTER (WHERE NOT "hasReported"
+            count(*) FILTER (WHERE NOT "hasReported" AND "hasChanged"
                 AND "seenAt" >= (SELECT max("seenAt") FROM "before") - interval '1 minute'),
             count(*) FILTER (WHERE "hasReported" AND "knownChanges" IS NOT NULL),
             COALESCE(max("knownChanges") FILTER (WHERE "hasReported"), 0)

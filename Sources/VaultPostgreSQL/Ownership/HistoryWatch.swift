@@ -8,9 +8,13 @@ final class HistoryWatch: Sendable {
         /// nil until the process has worked in one.
         var history: ServerHistory?
         var changes: Int64 = 0
-        /// The last of them that this process has made itself, and of which it knows that it is durable.
+        /// The last of them that this process has made itself, and what another process is known to have heard of.
         var own: Int64 = 0
+        var heardOf: Int64 = 0
+        /// The end of the trail after the last of its own, which must be there from then on.
+        var head: WriteTransaction.AuditHead?
         var look: (@Sendable () -> Void)?
+        var remember: (@Sendable () -> Void)?
     }
 
     private let state = Mutex(State())
@@ -18,40 +22,56 @@ final class HistoryWatch: Sendable {
     var history: ServerHistory? { state.withLock { $0.history } }
 
     /// How many transactions had changed the vault when this process last heard of it; nil if it has not worked yet.
-    ///
-    /// - Parameter onlyAcknowledged: Counts to the last one that was acknowledged to this process. With a synchronous standby,
-    ///   later ones may have been promised to no process: the server shows a commit once it has stopped waiting for the
-    ///   standby, because the client is gone.
-    func knownChanges(onlyAcknowledged: Bool) -> Int64? {
-        state.withLock { state in
-            guard state.history != nil else { return nil }
-            return onlyAcknowledged ? state.own : state.changes
-        }
+    var knownChanges: Int64? { state.withLock { $0.history == nil ? nil : $0.changes } }
+
+    /// The end of the trail after the last change of its own.
+    var head: WriteTransaction.AuditHead? {
+        get { state.withLock { $0.head } }
+        set { state.withLock { $0.head = newValue } }
     }
+
+    /// Whether something of its own is committed of which no other process has heard. A failover that loses it, and this
+    /// process with it, would leave nobody who misses it.
+    var isAhead: Bool { state.withLock { $0.own > $0.heardOf } }
 
     /// What finds out about a failover. Called by each connection that meets a history that is not settled.
     func onUnsettled(_ look: @escaping @Sendable () -> Void) { state.withLock { $0.look = look } }
 
+    /// What keeps beyond the end of this process what it knows. Called once in a while.
+    func onRemembering(_ remember: @escaping @Sendable () -> Void) { state.withLock { $0.remember = remember } }
+
+    func remember() { state.withLock { $0.remember }?() }
+
     /// Hears how many changes there have been; of a history that is not settled it knows nothing.
-    func note(_ changes: Int64, in history: ServerHistory?) {
-        state.withLock { state in
-            guard history == state.history else { return }
+    ///
+    /// - Parameters:
+    ///   - before: what it knew when it asked. If there are fewer, the database was put back under its server.
+    ///   - heardOf: of how many another process has heard, as far as there is one.
+    func note(_ changes: Int64, in history: ServerHistory?, since before: Int64? = nil, heardOf: Int64? = nil) {
+        let look = state.withLock { state -> (@Sendable () -> Void)? in
+            guard history == state.history else { return nil }
             state.changes = max(state.changes, changes)
+            if before != nil { state.heardOf = heardOf ?? changes }
+            return changes < before ?? changes ? state.look : nil
         }
+        look?()
     }
 
     /// The same of a commit of its own.
-    func acknowledge(_ changes: Int64, in history: ServerHistory?) {
+    func acknowledge(_ changes: Int64, _ head: WriteTransaction.AuditHead, in history: ServerHistory?) {
         note(changes, in: history)
         state.withLock { state in
             guard history == state.history else { return }
             state.own = max(state.own, changes)
+            state.head = head
         }
     }
 
     /// From here on this process works in that history.
     func settle(_ history: ServerHistory?, changes: Int64) {
-        state.withLock { state in (state.history, state.changes, state.own) = (history, changes, 0) }
+        state.withLock { state in
+            (state.history, state.changes, state.own, state.heardOf) = (history, changes, 0, 0)
+        }
     }
 
     /// Refuses a connection whose history is another one than that in which this process works.

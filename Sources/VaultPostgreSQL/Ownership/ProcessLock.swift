@@ -8,7 +8,11 @@ import VaultStorage
 /// A thread of its own holds the lock by a connection of its own, and proves once a second that the server still answers.
 /// When the connection is lost it takes the same lock by a new one.
 final class ProcessLock: Sendable {
-    private static let heartbeat = 1_000
+    private static let heartbeat: Int32 = 1_000
+    private static let beatsToMemory = 10
+    /// How long a process that ends waits for others to hear of its last commits: while the server answers, and for one that
+    /// takes its place.
+    private static let longestFarewell = (Duration.seconds(2), Duration.seconds(15))
 
     let owner: Int64
     private let address: ServerAddress
@@ -17,6 +21,9 @@ final class ProcessLock: Sendable {
 
     private struct State {
         var lastProof: Duration?
+        var isConnected = true
+        /// Whether others are to look at once.
+        var hasToTell = false
         var isEnding = false
         var hasEnded = false
         /// Whether nothing of this process was left in the vault.
@@ -24,7 +31,7 @@ final class ProcessLock: Sendable {
     }
 
     private let state = Mutex(State())
-    private let wake: WakeUp
+    private let bell: Doorbell
     private let ended = WakeUp()
 
     /// Takes the lock, or throws.
@@ -36,7 +43,8 @@ final class ProcessLock: Sendable {
         self.watch = watch
         self.uptime = uptime
         owner = SecureRandom.bytes(8).reduce(Int64(0)) { $0 << 8 | Int64($1) } & (1 << 62 - 1) | 1
-        wake = WakeUp()
+        guard let bell = Doorbell() else { throw StoreError(.outOfMemory, "the system gives no descriptors") }
+        self.bell = bell
         let start = uptime()
         let connection = try Self.connect(address, owner, isFirst: true, lost: nil)
         let session = try ServerSession(of: connection)
@@ -72,11 +80,26 @@ final class ProcessLock: Sendable {
             defer { state.isEnding = true }
             return !state.isEnding
         }
-        if isFirst { wake.send() }
-        ended.wait(milliseconds: nil)
+        if isFirst { bell.ring() }
+        ended.wait()
         // For the next one who waits.
         ended.send()
         return state.withLock { $0.hasLeft }
+    }
+
+    /// Waits until another process, if there is one, has heard of all that this one has had committed: after a failover that
+    /// has lost it, somebody must be there who misses it. Meanwhile this one still takes part.
+    func sayFarewell() {
+        if ForkGuard.isForked { return }
+        let start = SuspendingClock.now
+        if watch.isAhead { state.withLock { $0.hasToTell = true } }
+        while watch.isAhead {
+            let (isConnected, hasEnded) = state.withLock { ($0.isConnected, $0.isEnding) }
+            let longest = isConnected ? Self.longestFarewell.0 : Self.longestFarewell.1
+            guard !hasEnded, start.duration(to: .now) < longest else { return }
+            bell.ring()
+            usleep(10_000)
+        }
     }
 
     // MARK: The thread
@@ -85,23 +108,28 @@ final class ProcessLock: Sendable {
         var connection: ServerConnection? = first
         // The one that held the lock last. The server may not have noticed its end.
         var session = firstSession
+        var beats = 0
         while !state.withLock({ $0.isEnding }) {
-            wake.wait(milliseconds: Self.heartbeat)
+            bell.sleep(Self.heartbeat, listeningTo: connection)
             let start = uptime()
             do throws(StoreError) {
                 if let connection {
                     try beat(connection)
                 } else {
-                    let made = try Self.connect(address, owner, isFirst: false, lost: session)
+                    let made = try Self.connect(
+                        address, owner, isFirst: false, lost: session, hasChanged: hasChanged)
                     try watch.refuseFormer(made.history)
                     session = try ServerSession(of: made)
                     connection = made
                     // If another server has taken over, this process begins to settle that.
                     try? watch.require(made.history)
                 }
-                state.withLock { $0.lastProof = start }
+                state.withLock { ($0.lastProof, $0.isConnected) = (start, true) }
+                beats += 1
+                if beats % Self.beatsToMemory == 0 { watch.remember() }
             } catch {
                 connection = nil
+                state.withLock { $0.isConnected = false }
             }
         }
         let hasLeft = leave(connection)
@@ -113,14 +141,22 @@ final class ProcessLock: Sendable {
     }
 
     private func beat(_ connection: ServerConnection) throws(StoreError) {
+        let known = watch.knownChanges ?? 0
+        let hasToTell = state.withLock { state in
+            defer { state.hasToTell = false }
+            return state.hasToTell
+        }
+        if hasToTell { try connection.send(Self.tell) }
         let command = try connection.send(Self.beat, Parameters([.integer(owner)]))
         try connection.sync(OwnershipRules.longestSilence)
         let answer = try connection.answer(to: command)
         guard answer.rowCount == 1 else {
             // Without its row this process counts as one that has left in good order.
-            return try Self.arrive(connection, owner)
+            return try Self.arrive(connection, owner, hasChanged: hasChanged)
         }
-        watch.note(answer.integer(0, 0), in: connection.history)
+        watch.note(
+            answer.integer(0, 0), in: connection.history, since: known,
+            heardOf: answer.isNull(0, 1) ? nil : answer.integer(0, 1))
     }
 
     /// Takes the own row away, unless something is still under way, or others wait for what this process knows of the time
@@ -140,7 +176,7 @@ final class ProcessLock: Sendable {
     }
 
     private static func connect(
-        _ address: ServerAddress, _ owner: Int64, isFirst: Bool, lost: ServerSession?
+        _ address: ServerAddress, _ owner: Int64, isFirst: Bool, lost: ServerSession?, hasChanged: Bool = false
     ) throws(StoreError) -> ServerConnection {
         let connection = try ServerConnection(address)
         try SessionSettings.apply(to: connection, address)
@@ -153,16 +189,22 @@ final class ProcessLock: Sendable {
             throw .unreachable
         }
         if isFirst { try connection.send(forget) }
-        try arrive(connection, owner)
+        try connection.send(listen)
+        try arrive(connection, owner, hasChanged: hasChanged)
         return connection
     }
 
-    private static func arrive(_ connection: ServerConnection, _ owner: Int64) throws(StoreError) {
+    /// Whether this process has committed anything.
+    private var hasChanged: Bool { watch.head != nil }
+
+    private static func arrive(
+        _ connection: ServerConnection, _ owner: Int64, hasChanged: Bool
+    ) throws(StoreError) {
         try connection.send(
             arrive,
             Parameters([
                 .integer(owner), .text(hostName), .integer(Int64(getpid())),
-                .integer(connection.history?.timeline ?? 0),
+                .integer(connection.history?.timeline ?? 0), .integer(hasChanged ? 1 : 0),
             ]))
         try connection.sync()
     }
@@ -176,20 +218,26 @@ final class ProcessLock: Sendable {
     private static let asynchronously = Statement("SET synchronous_commit = off")
     private static let beat = Statement(
         """
-        UPDATE "process" SET "lastSeenAt" = clock_timestamp() WHERE "owner" = $1
-        RETURNING (SELECT "changeCount" FROM "engineState")
+        UPDATE "process" SET "lastSeenAt" = clock_timestamp(),
+            "seenChanges" = (SELECT "changeCount" FROM "engineState")
+        WHERE "owner" = $1
+        RETURNING "seenChanges", (SELECT max(o."seenChanges") FROM "process" o
+            WHERE o."owner" <> $1 AND o."lastSeenAt" > clock_timestamp() - interval '3 seconds')
         """, [.integer])
+    private static let listen = Statement("LISTEN tokenvault")
+    /// To those of other vaults in the database, too: it costs them one heartbeat more.
+    private static let tell = Statement("NOTIFY tokenvault")
     /// After a failover the row may be gone; and when it was seen last before that, is told by what is there.
     private static let arrive = Statement(
         """
-        INSERT INTO "process" ("owner", "host", "pid", "timeline") VALUES ($1, $2, $3, $4)
+        INSERT INTO "process" ("owner", "host", "pid", "timeline", "hasChanged") VALUES ($1, $2, $3, $4, $5 <> 0)
         ON CONFLICT ("owner") DO UPDATE SET
             "seenBefore" = CASE
                 WHEN "process"."timeline" <> $4
                     AND "process"."timeline" = (SELECT "timeline" FROM "engineState") THEN "process"."lastSeenAt"
                 ELSE "process"."seenBefore" END,
-            "timeline" = $4, "lastSeenAt" = clock_timestamp()
-        """, [.integer, .text, .integer, .integer])
+            "timeline" = $4, "lastSeenAt" = clock_timestamp(), "hasChanged" = "process"."hasChanged" OR $5 <> 0
+        """, [.integer, .text, .integer, .integer, .integer])
     private static let depart = Statement(
         """
         DELETE FROM "process"

@@ -13,18 +13,36 @@ import Glibc
 
     func send() { unsafe _ = sem_post(semaphore) }
 
-    /// - Parameter milliseconds: how long at most; nil: until it is sent.
-    func wait(milliseconds: Int?) {
-        guard let milliseconds else {
-            while unsafe sem_wait(semaphore) != 0 && errno == EINTR {}
-            return
-        }
-        // Not by the wall clock: where that is set back, the wait would last for as much longer.
-        var time = timespec()
-        unsafe _ = clock_gettime(CLOCK_MONOTONIC, &time)
-        time.tv_nsec += milliseconds % 1_000 * 1_000_000
-        time.tv_sec += milliseconds / 1_000 + time.tv_nsec / 1_000_000_000
-        time.tv_nsec %= 1_000_000_000
-        while unsafe sem_clockwait(semaphore, CLOCK_MONOTONIC, &time) != 0 && errno == EINTR {}
+    func wait() { while unsafe sem_wait(semaphore) != 0 && errno == EINTR {} }
+}
+
+/// Wakes a thread that listens to a server as well.
+final class Doorbell: Sendable {
+    private let outside: Int32
+    private let inside: Int32
+
+    init?() {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0 else { return nil }
+        (inside, outside) = (ends[0], ends[1])
+    }
+
+    deinit {
+        _ = close(inside)
+        _ = close(outside)
+    }
+
+    func ring() {
+        var byte: UInt8 = 0
+        unsafe _ = write(outside, &byte, 1)
+    }
+
+    /// Sleeps until it rings or the server says something, and for so long at most, whatever happens to the clock.
+    func sleep(_ milliseconds: Int32, listeningTo connection: ServerConnection?) {
+        connection?.dropNotifications()
+        var entries = [inside, connection?.socket ?? -1].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        unsafe _ = poll(&entries, nfds_t(entries.count), milliseconds)
+        var bytes = [UInt8](repeating: 0, count: 64)
+        unsafe _ = read(inside, &bytes, bytes.count)
     }
 }

@@ -138,7 +138,7 @@ final class ServerReaders: Sendable {
                 return open
             case .free: return try make()
             // Never for long: who has one does not wait for a thread.
-            case .none: freed.wait(milliseconds: nil)
+            case .none: freed.wait()
             }
         }
     }

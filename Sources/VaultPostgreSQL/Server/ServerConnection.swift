@@ -13,7 +13,7 @@ import VaultStorage
 
     private let handle: OpaquePointer
     private let notices = Notices()
-    private let socket: Int32
+    let socket: Int32
     private let isEncrypted: Bool
     /// Sent, and not answered yet, in their order.
     private var waiting: [Command] = []
@@ -185,6 +185,12 @@ import VaultStorage
         }
         defer { failure = nil }
         if let failure { throw failure.error }
+    }
+
+    /// Takes what the server has said unasked. It is told to nobody: who listens has been woken by it.
+    func dropNotifications() {
+        if end != nil || ForkGuard.isForked { return }
+        while let notification = unsafe LibPQnotifies(handle) { unsafe LibPQfreemem(notification) }
     }
 
     /// Whether nothing is awaited.

@@ -11,6 +11,8 @@ package final class PostgreSQLVaultStore: Sendable {
     let writer: WriterThread
     let lock: ProcessLock
     private let local: LocalProcesses
+    let watch: HistoryWatch
+    private let notePath: String
     private let spoolFile: Spool
 
     /// - Parameter opened: the connection by which the vault was looked at. Its first reader goes on with it.
@@ -21,7 +23,13 @@ package final class PostgreSQLVaultStore: Sendable {
         self.context = context
         let directory = try state.directory(of: context.vaultID)
         let watch = HistoryWatch()
-        let isSettled = try ServerTables(opened, address, .unknown).isSettled(watch)
+        let tables = ServerTables(opened, address, .unknown)
+        let (isSettled, place) = try tables.whereabouts(watch)
+        notePath = MachineNote.path(in: directory, address, place: place)
+        // What was known before all logins were held is of no use any more.
+        let note = MachineNote(at: notePath).flatMap { $0.incarnation < context.incarnation ? nil : $0 }
+        let isOlder = note?.isAhead(of: tables, context, watch) ?? false
+        self.watch = watch
         let lock = try ProcessLock(address, watch)
         self.lock = lock
         local = try Self.enter(lock, directory)
@@ -29,10 +37,14 @@ package final class PostgreSQLVaultStore: Sendable {
         spoolFile = Spool(at: "\(directory)/spool", in: directory, context, local)
         let first = try OpenReader(ServerTables(opened, address, peers), context)
         readers = ServerReaders(address, context, peers, watch, first: first)
-        let writer = WriterThread(changes) { ServerWriteBatch(address, context, peers, watch) }
+        let known = note.map { FailoverSettlement.Knowledge(head: $0.head, incarnation: $0.incarnation) }
+        let writer = WriterThread(changes) { ServerWriteBatch(address, context, peers, watch, known: known) }
         self.writer = writer
         watch.onUnsettled { [weak writer] in writer?.submit(HistoryLook()) }
-        if !isSettled { try Self.settle(by: writer) }
+        if !isSettled || isOlder { try Self.settle(by: writer) }
+        watch.onRemembering { [weak watch, context, notePath, owner = lock.owner] in
+            if let watch { MachineNote.keep(watch, context, at: notePath, by: owner) }
+        }
     }
 
     deinit { close() }
@@ -59,7 +71,11 @@ package final class PostgreSQLVaultStore: Sendable {
     package func close() {
         // In a fork there is no writer to wait for, and a lock may be held for ever by a thread that is not there.
         if ForkGuard.isForked { return }
-        writer.close { [readers, threads, spoolFile, local, lock] in
+        lock.sayFarewell()
+        writer.close { [readers, threads, spoolFile, local, lock, watch, context, notePath] in
+            // What was still waiting has been committed meanwhile.
+            lock.sayFarewell()
+            MachineNote.keep(watch, context, at: notePath, by: lock.owner)
             readers.close()
             threads.close()
             spoolFile.close()

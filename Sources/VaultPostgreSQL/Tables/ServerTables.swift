@@ -26,6 +26,7 @@ final class ServerTables: TableAccess {
     private var recordAtSavepoint = 0
     private var waits = true
     private var wasRefused = false
+    private var isAnnounced = false
     /// Whether the end of an operation waits until its changes are accepted. If not, the commit tells.
     var waitsForChanges = true
 
@@ -144,6 +145,7 @@ final class ServerTables: TableAccess {
     func beginWriting(
         _ questions: [Question] = [], expectsOthers: Bool = false
     ) throws(StoreError) {
+        try announce()
         try begin(.writing)
         let turn = try connection.send(Self.takeTurn)
         if expectsOthers {
@@ -154,8 +156,19 @@ final class ServerTables: TableAccess {
         let mark = try connection.answer(to: turn)
         guard mark.rowCount == 1 else { throw .lacksEngineState }
         let history = ServerHistory(system: mark.integer(0, 1), timeline: mark.integer(0, 2))
-        guard history == connection.history else { throw .unsettled }
+        guard history == connection.history, mark.integer(0, 3) != 0 else { throw .unsettled }
         noteTurn(mark.integer(0, 0))
+    }
+
+    /// Says before its first change that this process changes something: for one that only reads nobody waits after a failover.
+    /// The server's log keeps the order, so nobody waits for the disk.
+    private func announce() throws(StoreError) {
+        guard !isAnnounced, let owner = peers.own else { return }
+        try connection.send(Self.begin)
+        try connection.send(Self.asynchronously)
+        try connection.send(Self.announcement, Parameters([.integer(owner)]))
+        try connection.send(Self.commit)
+        isAnnounced = true
     }
 
     /// Asks without waiting. Long answers are left to those who need them.
@@ -351,8 +364,11 @@ final class ServerTables: TableAccess {
         """
         UPDATE "engineState" SET "changeCount" = "changeCount" + 1,
             "isSynchronous" = current_setting('synchronous_standby_names') <> ''
-        WHERE "id" = 1 RETURNING "changeCount", "system", "timeline"
+        WHERE "id" = 1 RETURNING "changeCount", "system", "timeline", \(isHere)
         """)
+    private static let asynchronously = Statement("SET LOCAL synchronous_commit = off")
+    private static let announcement = Statement(
+        #"UPDATE "process" SET "hasChanged" = true WHERE "owner" = $1 AND NOT "hasChanged""#, [.integer])
     private static let highestFence = Statement(
         """
         SELECT GREATEST(COALESCE((SELECT max("highestFence") FROM "engineState"), 0),

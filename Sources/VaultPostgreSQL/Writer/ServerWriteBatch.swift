@@ -26,14 +26,17 @@ final class ServerWriteBatch: WriteBatching {
         let session: ServerSession
     }
 
+    /// - Parameter known: what a process of this machine has left that had the vault open before.
     init(
-        _ address: ServerAddress, _ context: VaultContext, _ peers: PeerLiveness, _ watch: HistoryWatch = .init()
+        _ address: ServerAddress, _ context: VaultContext, _ peers: PeerLiveness, _ watch: HistoryWatch = .init(),
+        known: FailoverSettlement.Knowledge? = nil
     ) {
         self.address = address
         self.context = context
         self.peers = peers
         self.watch = watch
-        incarnation = context.incarnation
+        committedHead = known?.head
+        incarnation = known?.incarnation ?? context.incarnation
     }
 
     func perform(_ operations: [any WriteOperation], committed: (_ dueFrom: Timestamp) -> Void) {
@@ -118,7 +121,12 @@ final class ServerWriteBatch: WriteBatching {
         if watch.history == nil { watch.settle(tables.connection.history, changes: tables.turn - 1) }
         // Others have settled what there was to settle, and this process has yet to look at it.
         guard watch.history == tables.connection.history else { throw .unsettled }
-        try transaction.begin()
+        // What is missing in a history that goes on was put back to an earlier state: all is held then, as after a restore.
+        guard tables.turn > watch.knownChanges ?? 0 else { throw .unsettled }
+        do throws(StoreError) { try transaction.begin() } catch {
+            throw error.code == .rollbackSuspected ? .unsettled : error
+        }
+        incarnation = context.incarnation
     }
 
     /// Runs one operation; what it did is undone when it throws, and its neighbours feel nothing of it.
@@ -166,7 +174,7 @@ final class ServerWriteBatch: WriteBatching {
     private func note(_ channel: Channel) {
         memory.doubtful = nil
         memory.add(record(channel))
-        watch.acknowledge(channel.tables.turn, in: channel.tables.connection.history)
+        watch.acknowledge(channel.tables.turn, channel.transaction.head, in: channel.tables.connection.history)
         channel.transaction.committed()
         committedHead = channel.transaction.committedHead
         incarnation = context.incarnation
@@ -222,6 +230,7 @@ final class ServerWriteBatch: WriteBatching {
                         context.forgetSeen()
                     }
                     committedHead = transaction.committedHead ?? committedHead
+                    watch.head = committedHead
                     incarnation = context.incarnation
                     self.channel = Channel(
                         tables: channel.tables, transaction: transaction, session: channel.session)

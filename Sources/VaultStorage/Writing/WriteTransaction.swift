@@ -1,11 +1,16 @@
-import VaultCrypto
+package import VaultCrypto
 
 /// What an operation works with on the writer thread, inside an open transaction.
 package final class WriteTransaction {
     /// The end of the audit chain.
     package struct AuditHead: Equatable {
-        var sequence: Int64
-        var mac: AuditMAC
+        package var sequence: Int64
+        package var mac: AuditMAC
+
+        package init(sequence: Int64, mac: AuditMAC) {
+            self.sequence = sequence
+            self.mac = mac
+        }
     }
 
     /// Counters that nothing authenticates are not believed beyond it, so that going on counting cannot overflow.
@@ -83,10 +88,7 @@ package final class WriteTransaction {
         headAtBegin = head
         guard let committedHead, head != committedHead else { return }
         // Others have written since: what this process has committed must still be there, below what they wrote.
-        if head.sequence > committedHead.sequence {
-            if try holds(committedHead) { return }
-            if try hasPruned(committedHead) { return }
-        }
+        if head.sequence > committedHead.sequence, try !lacks(committedHead) { return }
         throw StoreError(
             .rollbackSuspected, "the vault is older than what this process has already written to it",
             hint: "find out who replaced the file; nothing is written to it")
@@ -152,6 +154,12 @@ package final class WriteTransaction {
         row.bind(1, link.sequence)
         guard try row.step() else { return false }
         return unsafe AuditMAC(row.blob(0)) == link.mac
+    }
+
+    /// Whether the audit chain is without this link, and has not pruned it.
+    package func lacks(_ link: AuditHead) throws(StoreError) -> Bool {
+        if try holds(link) { return false }
+        return try !hasPruned(link)
     }
 
     /// Whether a later transaction has removed the row of that link, on the trail's own word.

@@ -34,7 +34,8 @@
 #ifndef FAILOVERS
 #define FAILOVERS 0
 #endif
-/* ONE_MACHINE: the kernel tells at once who has ended. ASYNCHRONOUS: a failover may lose acknowledged commits. */
+/* ONE_MACHINE: the kernel tells at once who has ended. ASYNCHRONOUS: a failover may lose acknowledged commits. SHORT_LIVED:
+ * process 0 ends in good order, at any moment; with two processes, and without crashes. */
 
 /* Time in units of some seconds. What the library promises is their order: a proof that is recent, a short way from the
  * intent to the request, a request that ends; and a wait that is longer than all of them. */
@@ -72,13 +73,18 @@ Vault w; /* what was acknowledged: the processes remember it together, each its 
 bool settled = true;
 #endif
 #endif
+#ifdef SHORT_LIVED
+/* Of the commits of process 0: whether the standby lacks one, whether the new primary does, whether process 1 has heard of
+ * the last one. */
+bool lacks; bool misses; bool heard = true;
+#endif
 bool lock[NAMES]; /* the advisory locks: of sessions, so no standby has them */
 
 /* ---- Processes ----------------------------------------------------------------------------------------------- */
 
 mtype = { idle, claimed, looked, checked, sending, storing, recording };
 typedef Process {
-    bool dead; bool stalled; bool cut;
+    bool dead; bool stalled; bool cut; bool left;
     bool hasSession;
     byte lives;
     byte proof;  /* how long ago its last proof began */
@@ -125,7 +131,7 @@ hidden byte one_request_at_a_time, no_second_send_without_doubt, no_acknowledged
 #define OWNER (v.owner - 1)
 #define OWNER_PROCESS (OWNER % NP)
 #define OWNER_HAS_ENDED (process[OWNER_PROCESS].dead || NAME(OWNER_PROCESS) != OWNER)
-#define RUNS (!P.dead && !P.stalled)
+#define RUNS (!P.dead && !P.stalled && !P.left)
 #define REACHES (P.hasSession && !P.cut)
 #define CHECK(name, holds) name = (holds); assert(name)
 
@@ -170,6 +176,9 @@ inline copyProofs(from, to) {
 #if FAILOVERS > 0
 inline replicate() {
     copy(v, s); copyProofs(v, s); behind = false;
+#ifdef SHORT_LIVED
+    lacks = false;
+#endif
 #ifdef MUTANT_NOBODY_WAITS
     n = 0;
     do :: n < NP -> process[n].ahead = false; n++ :: else -> break od;
@@ -184,7 +193,10 @@ inline replicate() {
 inline acknowledge() {
 #if FAILOVERS > 0
 #ifdef ASYNCHRONOUS
-    behind = true; copy(v, w); noteWhatIsThere()
+    behind = true; copy(v, w); noteWhatIsThere();
+#ifdef SHORT_LIVED
+    if :: p == 0 -> lacks = true; heard = false :: else -> heard = true fi
+#endif
 #else
     replicate()
 #endif
@@ -217,7 +229,8 @@ inline noteWhatIsThere() {
 #define MAY_CLAIM true
 #endif
 
-#define REPORTED(q) (process[q].hasReported && !process[q].hasForgotten)
+/* Nobody waits for one that has left: its row may be gone. */
+#define REPORTED(q) (process[q].left || (process[q].hasReported && !process[q].hasForgotten))
 #if NP == 3
 #define ALL_REPORTED (REPORTED(0) && REPORTED(1) && REPORTED(2))
 #else
@@ -328,19 +341,52 @@ inline connect() {
 #else
     P.hasReported = true;
     /* With the last one everything is done again that was acknowledged. */
-    if :: !settled && ALL_REPORTED -> copy(w, v); settled = true; acknowledge() :: else fi
+    if :: !settled && ALL_REPORTED -> goOn(); settled = true; acknowledge() :: else fi
 #endif
 #else
     skip
 #endif
 }
 
+#if FAILOVERS > 0 && defined(ASYNCHRONOUS)
+inline goOn() {
+#ifdef SHORT_LIVED
+    if
+    :: process[0].left && misses && heard -> v.held = true
+    /* Nobody knows that something is missing. */
+    :: process[0].left && misses && !heard
+    :: else -> copy(w, v)
+    fi;
+    misses = false
+#else
+    copy(w, v)
+#endif
+}
+#endif
+
+#ifdef SHORT_LIVED
+inline hear() { if :: p == 1 && settled -> heard = true :: else fi }
+#ifdef MUTANT_NO_FAREWELL
+#define MAY_LEAVE true
+#else
+#define MAY_LEAVE heard
+#endif
+#else
+inline hear() { skip }
+#endif
+
 proctype Running(byte p) {
     byte n;
 end:
     do
     :: atomic { RUNS && !P.cut && !P.hasSession && !lock[NAME(p)] -> connect() }
-    :: atomic { RUNS && REACHES && (P.proof > 0 || v.seen[NAME(p)] > 0) -> P.proof = 0; v.seen[NAME(p)] = 0 }
+    :: atomic { RUNS && REACHES && (P.proof > 0 || v.seen[NAME(p)] > 0) -> P.proof = 0; v.seen[NAME(p)] = 0; hear() }
+#ifdef SHORT_LIVED
+    :: atomic { p == 1 && RUNS && REACHES && !heard -> hear() }
+    /* It has closed the vault. */
+    :: atomic { p == 0 && RUNS && REACHES && P.pc == idle && settled && MAY_LEAVE ->
+        P.left = true; P.hasSession = false; lock[NAME(p)] = false; v.seen[NAME(p)] = WAIT }
+#endif
 
     :: atomic { RUNS && REACHES && P.pc == idle && P.proof <= SILENCE && MAY_CLAIM && !v.held && !v.dead &&
             v.fences < ATTEMPTS && (v.open || calls > 0) && !OWNER_WORKS ->
@@ -464,6 +510,9 @@ inline failOver() {
 #ifdef ASYNCHRONOUS
     settled = false;
 #endif
+#ifdef SHORT_LIVED
+    misses = misses || lacks; lacks = false;
+#endif
     p = 0; n = 0
 }
 #endif
@@ -483,6 +532,10 @@ end:
 #if STALLS > 0
     :: atomic { stalls > 0 && !process[0].dead -> stalls--; process[0].stalled = true }
     :: atomic { process[0].stalled -> process[0].stalled = false }
+#endif
+#ifdef MUTANT_FORGET
+    /* Its row is removed while it has no session. */
+    :: atomic { !lock[NAME(0)] && v.seen[NAME(0)] < WAIT -> v.seen[NAME(0)] = WAIT }
 #endif
 #if CUTS > 0
     :: atomic { cuts > 0 -> cuts--; process[0].cut = true }

@@ -69,6 +69,10 @@ package final class PostgreSQLServer: Sendable {
     /// Of a standby: takes the primary's place.
     package func promote() throws { try order("promote") }
 
+    /// Takes a base backup, which ``putBack()`` starts in the server's place: without a word, in the same history.
+    package func snapshot() throws { try order("snapshot") }
+    package func putBack() throws { try order("put-back") }
+
     /// Starts a pooler that gives each transaction a session that is free.
     package func addPooler() throws { try order("pooler") }
 

@@ -1,0 +1,81 @@
+import TestSupport
+import Testing
+
+@testable import VaultPostgreSQL
+@testable import VaultStorage
+
+/// Two servers, and a vault on them.
+struct Cluster {
+    let primary: PostgreSQLServer
+    let standby: PostgreSQLServer
+    let vault: ServerVault
+
+    /// - Parameter asksStandbyFirst: Whether the standby is the first host of the connection string.
+    init(asksStandbyFirst: Bool = false) throws {
+        primary = try PostgreSQLServer()
+        standby = try PostgreSQLServer(standbyOf: primary)
+        vault = asksStandbyFirst ? try ServerVault(standby, or: primary) : try ServerVault(primary, or: standby)
+    }
+
+    var store: PostgreSQLVaultStore { vault.store }
+
+    /// Waits until the standby has everything.
+    func catchUp() async throws {
+        try await eventually {
+            let answer = try vault.sql(
+                "SELECT count(*) FROM pg_stat_replication WHERE replay_lsn = pg_current_wal_lsn()")
+            return answer.integer(0, 0) == 1
+        }
+    }
+
+    /// From here on the standby misses what is committed.
+    func detach() async throws {
+        try await catchUp()
+        try standby.detach()
+        try await eventually {
+            try vault.sql("SELECT count(*) FROM pg_stat_replication").integer(0, 0) == 0
+        }
+    }
+
+    func failOver() throws {
+        try primary.stop()
+        try standby.promote()
+    }
+
+    /// The content of all tables of the vault, without those of the engine.
+    func content() throws -> [String] {
+        try Table.allCases.map { table in
+            let answer = try vault.sql(
+                """
+                SELECT count(*) || ' ' || COALESCE(md5(string_agg(r::text, ',' ORDER BY r::text)), '')
+                FROM \(table.sql) r
+                """)
+            return "\(table.rawValue) \(answer.text(0, 0))"
+        }
+    }
+
+    /// Tries for as long as it is being found out what was lost.
+    func goOn(_ body: () async throws -> Void) async throws {
+        for _ in 0..<6_000 {
+            do { return try await body() } catch let error as StoreError where error.code == .busy {
+                try await Task.sleep(for: .milliseconds(100))
+            }
+        }
+        throw NeverHappened()
+    }
+
+    func outcome() async throws -> [String: String] {
+        let entries = try await store.auditEntries(after: 0, limit: 1_000)
+        let last = try #require(entries.last { $0.kind == .failoverSettled })
+        return Dictionary(last.detail.map { ($0.key, $0.value) }) { $1 }
+    }
+
+    /// A process that had the vault open, and does not come back.
+    func leaveGhost() throws {
+        try vault.sql(
+            """
+            INSERT INTO "process" ("owner", "host", "pid", "timeline", "hasChanged")
+            SELECT 4711, 'ghost', 1, "timeline", true FROM "engineState"
+            """)
+    }
+}
