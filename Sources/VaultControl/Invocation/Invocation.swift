@@ -8,6 +8,8 @@ struct Invocation {
     var isVerbose = false
     /// What stands in for options that are not given; nil if there is no such file.
     var configuration: ConfigurationFile?
+    /// What named the variables that are not the environment's own: a line of that file.
+    var origins: [String: String] = [:]
     /// Whether each line on standard error is an object.
     var logsJSON = false
 

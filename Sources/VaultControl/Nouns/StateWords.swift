@@ -3,15 +3,15 @@ import TokenVault
 
 /// A login's state in words.
 enum StateWords {
-    /// One or two words, for tables.
+    /// For tables, in the words of `--state`.
     static func short(_ login: Login) -> String {
         switch login.state {
         case .notLoggedIn: "not logged in"
         case .establishing: "establishing"
-        case .established: login.isInDoubt ? "in doubt" : "good"
-        case .tokenExpired(let failure?): "dead: \(failure.reason)"
-        case .tokenExpired(nil): login.isRefreshable ? "expired, renewable" : "expired"
-        case .terminated: "ended"
+        case .established: login.isInDoubt ? "inDoubt" : "established"
+        case .tokenExpired(let failure?): "\(login.standing.rawValue): \(failure.reason)"
+        case .tokenExpired(nil): "\(login.standing.rawValue), \(login.isRefreshable ? "renewable" : "not renewable")"
+        case .terminated: "terminated"
         }
     }
 
