@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import Synchronization
+import TokenVault
 
 /// The program `vaultctl`.
 public enum CommandLineTool {
@@ -40,7 +41,11 @@ public enum CommandLineTool {
             try SecretArguments.check(arguments)
             try SecretArguments.checkStreams(arguments)
             try Environment.refuseSecrets(console.environment, arguments)
-            arguments = try LeadingOptions.moved(arguments)
+            arguments = CommandNames.helpLast(try LeadingOptions.moved(arguments))
+            if arguments == ["help", "options"] {
+                try console.write(HelpText.commonOptions + "\n", to: .output)
+                return .success
+            }
             try CommandNames.check(arguments)
             var command = try RootCommand.parseAsRoot(arguments)
             if let command = command as? any ResultCommand {
@@ -52,7 +57,11 @@ public enum CommandLineTool {
                         invocation.actor = OperatorIdentity.actor(arguments, console.environment)
                     }
                 }
-                try await command.run(invocation)
+                // Names are typed by an operator here, and no stranger chooses them.
+                let prepared = command
+                try await ArgumentCheck.$takesQualified.withValue(true) { [invocation] in
+                    try await prepared.run(invocation)
+                }
             } else {
                 try command.run()
             }
@@ -82,8 +91,14 @@ public enum CommandLineTool {
     ) -> ExitStatus {
         let text = RootCommand.fullMessage(for: error)
         guard RootCommand.exitCode(for: error) != .success else {
-            try? invocation.console.write(HelpText.ordered(text) + "\n", to: .output)
-            return .success
+            do throws(OutputError) {
+                try invocation.console.write(HelpText.ordered(text) + "\n", to: .output)
+                return .success
+            } catch {
+                let failure = Failure(error)
+                if failure.status != .success { invocation.report(failure) }
+                return failure.status
+            }
         }
         let usage = text.split(separator: "\n").first { $0.hasPrefix("Usage:") }.map {
             String($0.dropFirst("Usage: ".count))

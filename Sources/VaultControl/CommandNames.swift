@@ -3,6 +3,14 @@ import ArgumentParser
 /// The commands that a command line names, and that `vaultctl help …` asks for. The parser takes one that does not exist
 /// for a superfluous argument, blames an option behind it, or answers with the help of the last command that it knows.
 enum CommandNames {
+    /// `login help` asks for the help of `login`, which has no command of that name.
+    static func helpLast(_ arguments: [String]) -> [String] {
+        guard let index = arguments.firstIndex(of: "help"), index > 0, index == arguments.count - 1,
+            let command = CommandTree.command(Array(arguments[..<index])), !command.configuration.subcommands.isEmpty
+        else { return arguments }
+        return ["help"] + arguments[..<index]
+    }
+
     /// Refuses a command that does not exist.
     static func check(_ arguments: [String]) throws(Failure) {
         var (command, path): (any ParsableCommand.Type, String) = (RootCommand.self, "vaultctl")
@@ -24,29 +32,35 @@ enum CommandNames {
     private static func unknown(
         _ name: String, of path: String, _ known: [any ParsableCommand.Type], _ arguments: [String]
     ) -> Failure {
-        let names = known.compactMap { $0.configuration.commandName }
-        let near = names.map { (name: $0, distance: distance(Array($0), Array(name))) }
-            .filter { $0.distance <= 2 && $0.distance < $0.name.count - 1 }.min { $0.distance < $1.distance }
+        let words = arguments.drop { $0 == "help" }.prefix { !$0.hasPrefix("-") }
+        let meant = CommandSuggestions(Array(words)).all
         let sentence = "\(path) has no command '\(Printable.shortened(name))'"
         return Failure(
             .usage, SecretArguments.redact(sentence, arguments: arguments),
-            hints: (near.map { ["did you mean: \(path) \($0.name)"] } ?? [])
+            hints: (meant.isEmpty ? [] : ["did you mean: " + meant.map { "vaultctl \($0)" }.joined(separator: ", or ")])
                 + ["\(path) --help lists all \(known.isEmpty ? "options" : "commands")"])
     }
+}
 
-    /// How many characters must be inserted, removed or replaced (Levenshtein).
-    private static func distance(_ one: [Character], _ other: [Character]) -> Int {
-        guard one.count <= 32, other.count <= 32 else { return .max }
-        var row = Array(0...other.count)
-        for (index, character) in one.enumerated() {
-            var diagonal = row[0]
-            row[0] = index + 1
-            for column in other.indices {
-                let replaced = diagonal + (other[column] == character ? 0 : 1)
-                diagonal = row[column + 1]
-                row[column + 1] = min(replaced, row[column] + 1, diagonal + 1)
-            }
+/// All commands.
+enum CommandTree {
+    /// The command of these names; nil if there is none.
+    static func command(_ names: [String]) -> (any ParsableCommand.Type)? {
+        var command: any ParsableCommand.Type = RootCommand.self
+        for name in names {
+            let next = command.configuration.subcommands.first { $0.configuration.commandName == name }
+            guard let next else { return nil }
+            command = next
         }
-        return row[other.count]
+        return command
+    }
+
+    /// The names of those that do something: `["login", "list"]`.
+    static let leaves = leaves(of: RootCommand.self, [])
+
+    private static func leaves(of command: any ParsableCommand.Type, _ path: [String]) -> [[String]] {
+        let below = command.configuration.subcommands
+        guard !below.isEmpty else { return [path] }
+        return below.flatMap { leaves(of: $0, path + [$0.configuration.commandName ?? ""]) }
     }
 }

@@ -1,5 +1,10 @@
-/// The help of a command as it is shown: its own options before those that all commands have.
+import ArgumentParser
+
+/// The help of a command as it is shown: its own options, and one line about those that all commands have, which would push
+/// the others off a terminal.
 enum HelpText {
+    static let pointer = "Options of all commands, such as --vault, --key-file and --json: vaultctl help options"
+
     private static let common = "\n" + GlobalOptions.title.uppercased() + ":\n"
     private static let own = "\nOPTIONS:\n"
 
@@ -10,8 +15,23 @@ enum HelpText {
         else { return text }
         let front = text[..<first.lowerBound]
         let options = text[second.lowerBound...].drop { $0 == "\n" }
-        let section = text[first.lowerBound..<second.lowerBound].drop { $0 == "\n" }
-        return "\(front)\n\(trimmed(options))\n\n\(trimmed(section))"
+        return "\(front)\n\(trimmed(options))\n\n\(pointer)"
+    }
+
+    /// `vaultctl help options`.
+    static var commonOptions: String {
+        let text = VersionlessCommand.helpMessage()
+        guard let start = text.firstRange(of: common) else { return text }
+        let section = text[start.lowerBound...].drop { $0 == "\n" }
+        let end = section.firstRange(of: own)?.lowerBound ?? section.endIndex
+        return "\(trimmed(section[..<end]))"
+    }
+
+    /// A command that has them, and nothing else.
+    private struct VersionlessCommand: ParsableCommand {
+        static let configuration = CommandConfiguration(commandName: "vaultctl")
+
+        @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
     }
 
     private static func trimmed(_ text: Substring) -> Substring {

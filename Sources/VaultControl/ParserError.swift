@@ -1,3 +1,5 @@
+import ArgumentParser
+
 /// What ArgumentParser says of a command line, in the program's own style.
 struct ParserError {
     private let message: String
@@ -12,13 +14,17 @@ struct ParserError {
     }
 
     var failure: Failure {
-        Failure(
-            .usage, Printable.shortened(SecretArguments.redact(sentence, arguments: arguments), to: 400), hints: hints)
+        // The value of an option that takes no secret is shown whole: what is wrong with it may be at its end.
+        let text = invalid == nil ? SecretArguments.redact(sentence, arguments: arguments) : sentence
+        return Failure(.usage, Printable.shortened(text, to: 400), hints: hints)
     }
 
     /// `Unknown option '--x'.` without capital and full stop, on one line.
     private var sentence: String {
-        if let negative { return "the value '\(negative.value)' is invalid for '\(negative.option)'" }
+        if let invalid { return invalid.sentence }
+        if let unknown {
+            return "unknown option '\(unknown.name)'" + (unknown.suggestion.map { ". Did you mean '\($0)'?" } ?? "")
+        }
         var text = message.prefix(1).lowercased() + message.dropFirst()
         // A list with one item on a line.
         let parts = text.split(separator: "\n").map { Self.trimmed($0) }
@@ -37,8 +43,9 @@ struct ParserError {
         return start.prefix(upTo: start.lastIndex { $0 != " " }.map { start.index(after: $0) } ?? start.endIndex)
     }
 
-    /// A negative number looks like an option to the parser.
-    private var negative: (option: String, value: String)? {
+    /// A value that an option cannot have. A negative number looks like an option to the parser.
+    private var invalid: InvalidValue? {
+        if let invalid = InvalidValue(message) { return invalid }
         let front = "Missing value for '"
         guard message.hasPrefix(front) else { return nil }
         let option = message.dropFirst(front.count).prefix { $0 != "'" }
@@ -46,21 +53,31 @@ struct ParserError {
         guard let index = arguments.firstIndex(where: { $0 == name }), index + 1 < arguments.count else { return nil }
         let value = arguments[index + 1]
         guard value.hasPrefix("-"), value.count < 16, value.dropFirst().first?.isNumber == true else { return nil }
-        return (String(option), value)
+        return InvalidValue(value: value, option: String(option))
+    }
+
+    private var unknown: (name: String, suggestion: String?)? {
+        let front = "Unknown option '"
+        guard message.hasPrefix(front) else { return nil }
+        let reported = String(message.dropFirst(front.count).prefix { $0 != "'" })
+        let name = OptionNames.typed(reported, in: arguments)
+        guard let command = CommandTree.command(words) else { return (name, nil) }
+        return (name, OptionNames.suggestion(for: name, of: command))
+    }
+
+    /// The command that was understood, without `vaultctl`.
+    private var words: [String] {
+        (usage ?? "").split(separator: " ").prefix { !"<[-".contains($0.prefix(1)) }.dropFirst().map(String.init)
     }
 
     private var hints: [String] {
-        var hints: [String] = []
-        if sentence.contains("--expires-before <time>'") || sentence.contains("<when>'") {
-            hints.append("use a duration such as 2h or 30d, or a date such as 2026-11-21T03:15:00Z")
-        } else if sentence.contains("<time>'") {
-            hints.append("use a duration such as 90s, 15m, 2h or 30d")
-        }
-        if sentence.contains("<spans>'") { hints.append("use spans such as 24h,7d,5w,12m") }
-        if sentence.contains("<size>'") { hints.append("use a size such as 512M or 2G") }
+        var hints = invalid?.hints ?? []
         guard let usage else { return hints + ["vaultctl --help lists all commands"] }
+        let command = (["vaultctl"] + words).joined(separator: " ")
+        if message.hasPrefix("Unexpected argument 'help'") || message.hasPrefix("Unexpected argument '?'") {
+            return ["did you mean: \(command) --help"]
+        }
         hints.append("usage: \(Self.withoutCommonOptions(usage))")
-        let command = usage.split(separator: " ").prefix { !"<[-".contains($0.prefix(1)) }.joined(separator: " ")
         hints.append("\(command) --help lists all \(usage.contains("<subcommand>") ? "commands" : "options")")
         return hints
     }

@@ -40,3 +40,25 @@ END
 head -c 60 app.key >short.key
 cp app.key open.key
 chmod 644 open.key
+
+# Files that are something else, and that an editor has been at.
+printf '\211PNG\r\n\032\n 0000' >pic.png
+truncate -s 4M huge
+printf 'tokenvault\0key\0\0' >nul.key
+sed 's/$/\r/' app.key >crlf.key
+{ printf '\357\273\277' && cat app.key; } >bom.key
+printf -- '-----BEGIN PRIVATE KEY-----\n' >client.pem
+python3 -c 'import sqlite3; sqlite3.connect("other.db").execute("CREATE TABLE note (text)")'
+cat >identity.txt <<'END'
+# created: 2026-11-26T00:00:00Z
+# public key: age16vgnf7fu2ae4y4saqrawzgazwrmyh6f6dj0k6acmxfrey2dgwurqlw0vv0
+AGE-SECRET-KEY-1RDN7R9XEVUCWH3PWS8LSCPHXWZGVR989USXH5WSM4LXHR976FH4SPQF8X6
+END
+"$vaultctl" backup create "$dir/backup.tvbackup" --same-device
+"$vaultctl" backup create "$dir/sealed.tvbackup" --same-device --for age16vgnf7fu2ae4y4saqrawzgazwrmyh6f6dj0k6acmxfrey2dgwurqlw0vv0
+
+# Configuration files.
+printf 'vault = "%s/app.vault"\n\nkey-file = "%s/nosuch.key"\n' "$dir" "$dir" >nokey.toml
+printf 'vault = "%s/nosuch.vault"\nkey-file = "%s/app.key"\n' "$dir" "$dir" >novault.toml
+printf 'vault = "%s/app.vault"\nkey-file = "%s/other.key"\n' "$dir" "$dir" >wrong.toml
+printf '\357\273\277vault = "%s/app.vault"\nkey-file = "%s/app.key"\n' "$dir" "$dir" >bom.toml

@@ -3,6 +3,11 @@ struct ControlBody {
     let members: [String: JSONValue]
 
     init(_ bytes: [UInt8]) throws(ControlError) {
+        // Where no member is needed, no body is, either.
+        guard !bytes.isEmpty else {
+            try self.init(.object([:]))
+            return
+        }
         guard let value = JSONValue.parse(bytes) else { throw ControlError(sentence: "the body is not JSON") }
         try self.init(value)
     }

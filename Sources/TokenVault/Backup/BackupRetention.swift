@@ -3,7 +3,7 @@ import FoundationEssentials
 /// Which backups are kept: of so many of the last hours, days, weeks and months in which one was made, the last of each.
 ///
 /// ```swift
-/// let retention = BackupRetention("24h,7d,5w,12m")
+/// let retention = BackupRetention("24h,7d,5w,12mo")
 /// ```
 ///
 /// The newest is always kept.
@@ -20,22 +20,24 @@ public struct BackupRetention: Sendable, Equatable, LosslessStringConvertible {
         self.months = max(0, months)
     }
 
-    /// Reads parts such as `24h`, `7d`, `5w` and `12m`, each at most once, joined by commas.
+    /// Reads parts such as `24h`, `7d`, `5w` and `12mo`, each at most once, joined by commas. A single `m` is refused: where
+    /// lengths of time are written, it stands for minutes.
     public init?(_ description: String) {
-        var numbers: [Character: Int] = [:]
+        var numbers: [String: Int] = [:]
         for part in description.split(separator: ",", omittingEmptySubsequences: false) {
-            guard let unit = part.last, "hdwm".contains(unit), numbers[unit] == nil,
-                part.dropLast().allSatisfy({ $0.isASCII && $0.isNumber }), let number = Int(part.dropLast()),
+            let digits = part.prefix { $0.isASCII && $0.isNumber }
+            let unit = String(part.dropFirst(digits.count))
+            guard ["h", "d", "w", "mo"].contains(unit), numbers[unit] == nil, let number = Int(digits),
                 (1...10_000).contains(number)
             else { return nil }
             numbers[unit] = number
         }
         self.init(
-            hours: numbers["h"] ?? 0, days: numbers["d"] ?? 0, weeks: numbers["w"] ?? 0, months: numbers["m"] ?? 0)
+            hours: numbers["h"] ?? 0, days: numbers["d"] ?? 0, weeks: numbers["w"] ?? 0, months: numbers["mo"] ?? 0)
     }
 
     public var description: String {
-        [(hours, "h"), (days, "d"), (weeks, "w"), (months, "m")].filter { $0.0 > 0 }.map { "\($0.0)\($0.1)" }
+        [(hours, "h"), (days, "d"), (weeks, "w"), (months, "mo")].filter { $0.0 > 0 }.map { "\($0.0)\($0.1)" }
             .joined(separator: ",")
     }
 

@@ -3,9 +3,15 @@ package enum ArgumentCheck {
     /// Longer user ids are refused: they are read with every token.
     private static let longestUserId = 1_024
 
+    /// Whether a name that begins with U+001D is taken for one of a tenant, and not for one that a stranger chose: where an
+    /// operator has named the tenant.
+    @TaskLocal package static var takesQualified = false
+
+    static func isForeign(_ name: String) -> Bool { Tenant.isQualified(name) && !takesQualified }
+
     /// Any text is a user id, line breaks and escape codes included, if it is neither empty nor too long.
     static func userId(_ userId: String) throws -> String {
-        guard !Tenant.isQualified(userId) else {
+        guard !isForeign(userId) else {
             throw VaultError(
                 .invalidArgument, "a user id that begins with U+001D is one of a tenant",
                 hint: "name the user within the tenant: users.tenant(_:)")
@@ -28,7 +34,7 @@ package enum ArgumentCheck {
         guard !name.isEmpty, name.utf8.count <= 128 else {
             throw VaultError(.invalidArgument, "a provider's name has 1 to 128 bytes")
         }
-        guard !Tenant.isQualified(name) else {
+        guard !isForeign(name) else {
             throw VaultError(
                 .invalidArgument, "a provider's name that begins with U+001D is one of a tenant",
                 hint: "add it within the tenant: users.tenant(_:)")

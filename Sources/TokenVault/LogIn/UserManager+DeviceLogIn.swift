@@ -167,7 +167,8 @@ extension UserManager {
         guard let text = provider.record.deviceAuthorizationEndpoint else {
             throw VaultError(
                 .providerMisconfigured, "the provider has no device authorization endpoint in this vault",
-                hint: "update the provider from its metadata, or give it the endpoint")
+                hint: "ask the provider again: vaultctl provider update NAME --rediscover; or name the endpoint: "
+                    + "--device-authorization-endpoint URL")
         }
         return try VaultError.translatingValues {
             DeviceAuthorizationEndpoint(

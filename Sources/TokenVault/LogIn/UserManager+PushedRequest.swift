@@ -13,7 +13,8 @@ extension UserManager {
             guard usage == .required else { return (nil, nil, [:]) }
             throw VaultError(
                 .providerMisconfigured, "the provider wants pushed requests, and this vault knows no endpoint for them",
-                hint: "update the provider from its metadata, or give it the endpoint")
+                hint: "ask the provider again: vaultctl provider update NAME --rediscover; or name the endpoint: "
+                    + "--pushed-authorization-endpoint URL")
         }
         let endpoint = try VaultError.translatingValues {
             PushedAuthorizationEndpoint(

@@ -46,7 +46,7 @@ extension FeedScope {
         switch session.choice {
         case .login(let id): self = .login(id.handle)
         // An id that begins like one of a tenant is no plain user's, and nothing happens to it here.
-        case .user(let userId): self = .user(Tenant.isQualified(userId) ? "" : userId)
+        case .user(let userId): self = .user(ArgumentCheck.isForeign(userId) ? "" : userId)
         }
     }
 }

@@ -138,7 +138,7 @@ extension Vault {
         case nil: return RowScope()
         case .login(let id): return RowScope(login: id.handle)
         case .user(let userId):
-            guard !Tenant.isQualified(userId) else { return RowScope(isEmpty: true) }
+            guard !ArgumentCheck.isForeign(userId) else { return RowScope(isEmpty: true) }
             do throws(StoreError) {
                 return RowScope(user: try await store.user(userId).handle)
             } catch {

@@ -16,40 +16,52 @@ enum NamedKey {
 extension VaultAccess {
     /// Options come before the environment, in which the configuration file's settings are, too; nil if neither names a key.
     var namedKey: NamedKey? {
+        get throws(Failure) { try chosenKey?.key }
+    }
+
+    /// The same with what named it. A passphrase that is asked for is named by nothing.
+    var keyInUse: KeyInUse? {
+        get throws(Failure) { try chosenKey ?? KeyInUse(.passphrase(.prompt), from: "typed") }
+    }
+
+    private var chosenKey: KeyInUse? {
         get throws(Failure) {
             let given = try keysOfOptions
             guard given.count <= 1 else {
                 throw .usage(
-                    "\(given[0].name) and \(given[1].name) cannot be combined", hint: "use only one of them")
+                    "\(given[0].origin) and \(given[1].origin) cannot be combined", hint: "use only one of them")
             }
-            if let key = given.first?.key { return key }
+            if let key = given.first { return key }
             return try keyOfEnvironment
         }
     }
 
-    private var keysOfOptions: [(name: String, key: NamedKey)] {
+    private var keysOfOptions: [KeyInUse] {
         get throws(Failure) {
-            var given: [(name: String, key: NamedKey)] = []
-            switch try options.key {
-            case .file(let path)?: given.append(("--key-file", .keyFile(path)))
-            case let source?: given.append(("a key", .line(source)))
-            case nil: break
+            var given: [KeyInUse] = []
+            if let source = try options.key {
+                let key: NamedKey = if case .file(let path) = source { .keyFile(path) } else { .line(source) }
+                given.append(KeyInUse(key, from: source.option(KeyLineKind.option)))
             }
-            if let name = options.credential { given.append(("--credential", .credential(name))) }
+            if let name = options.credential { given.append(KeyInUse(.credential(name), from: "--credential")) }
             if let text = options.keyCommand {
-                given.append(("--key-command", .command(try ProgramArguments.parse(text, "--key-command"))))
+                given.append(
+                    KeyInUse(.command(try ProgramArguments.parse(text, "--key-command")), from: "--key-command"))
             }
             if let text = options.wrapCommand {
-                given.append(("--wrap-command", .wrapped(try ProgramArguments.parse(text, "--wrap-command"))))
+                given.append(
+                    KeyInUse(.wrapped(try ProgramArguments.parse(text, "--wrap-command")), from: "--wrap-command"))
             }
-            if let path = options.identity { given.append(("--identity", .identity(path))) }
-            if let source = try options.passphrase { given.append(("a passphrase", .passphrase(source))) }
+            if let path = options.identity { given.append(KeyInUse(.identity(path), from: "--identity")) }
+            if let source = try options.passphrase {
+                given.append(KeyInUse(.passphrase(source), from: source.option(PassphraseKind.option)))
+            }
             return given
         }
     }
 
     /// One that is named twice is refused: which of them is meant, nobody can know.
-    private var keyOfEnvironment: NamedKey? {
+    private var keyOfEnvironment: KeyInUse? {
         get throws(Failure) {
             var given: [(name: String, key: NamedKey)] = []
             if options.allowEnvironmentKey, environment(Environment.key) != nil {
@@ -77,7 +89,7 @@ extension VaultAccess {
                     "\(given[0].name) and \(given[1].name) are both set, and each names a key",
                     hint: "unset one of them, or name the key by an option")
             }
-            return given.first?.key
+            return given.first.map { KeyInUse($0.key, from: invocation.origins[$0.name] ?? $0.name) }
         }
     }
 
@@ -127,7 +139,12 @@ extension VaultAccess {
             if isNew { try Self.checkNewPassphrase(text) }
             return .passphrase(Passphrase(text))
         } catch let failure as Failure where failure.status == .notFound {
-            throw Failure(.keyMissing, failure.message, hints: ["check --passphrase-file"])
+            let origin = try keyInUse?.origin ?? "--passphrase-file"
+            guard case .file(let path) = source,
+                let problem = PathProblem(
+                    "passphrase file", at: path, from: origin, advice: "check \(origin)", home: environment("HOME"))
+            else { throw Failure(.keyMissing, failure.message, hints: ["check \(origin)"]) }
+            throw Failure(.keyMissing, problem.message, hints: problem.hints)
         }
     }
 

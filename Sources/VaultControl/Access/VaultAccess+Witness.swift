@@ -17,7 +17,10 @@ extension VaultAccess {
         try requireFile()
         var reader = SecretReader(invocation.console)
         let key = try keySource(&reader, isNew: false)
-        try await Vault.beginWitness(in: location, unlockedBy: key, options: try vaultOptions)
+        let options = try vaultOptions
+        try await explaining(vaultPlace, keyInUse) {
+            try await Vault.beginWitness(in: location, unlockedBy: key, options: options)
+        }
     }
 
     /// Gives whether all logins were held by it.
@@ -26,7 +29,10 @@ extension VaultAccess {
         try requireFile()
         var reader = SecretReader(invocation.console)
         let key = try keySource(&reader, isNew: false)
-        return try await Vault.acceptForWitness(in: location, unlockedBy: key, options: try vaultOptions)
+        let options = try vaultOptions
+        return try await explaining(vaultPlace, keyInUse) {
+            try await Vault.acceptForWitness(in: location, unlockedBy: key, options: options)
+        }
     }
 
     /// A witness is replaced again and again: it must not be named like anything else.
@@ -48,7 +54,7 @@ extension VaultAccess {
     }
 
     /// By name, or because both lead to one file.
-    private static func isSameFile(_ one: String, _ two: String) -> Bool {
+    static func isSameFile(_ one: String, _ two: String) -> Bool {
         if one == two { return true }
         var (first, second) = (stat(), stat())
         return unsafe stat(one, &first) == 0 && stat(two, &second) == 0 && first.st_dev == second.st_dev

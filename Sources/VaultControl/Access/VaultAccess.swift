@@ -14,64 +14,6 @@ struct VaultAccess {
         self.invocation = invocation
     }
 
-    var path: String {
-        get throws(Failure) {
-            guard let path = options.vault ?? environment("TOKENVAULT_VAULT") else {
-                throw .usage(
-                    "no vault specified",
-                    hint: "use --vault PATH, set TOKENVAULT_VAULT, or name it in a configuration file")
-            }
-            return path
-        }
-    }
-
-    /// Where the vault lies: in a file or on a server.
-    var location: VaultLocation {
-        get throws {
-            try location(try path)
-        }
-    }
-
-    /// What the text of an option or argument names.
-    func location(_ text: String) throws -> VaultLocation {
-        guard VaultLocation.isPostgreSQL(text) else { return .sqlite(text) }
-        guard !VaultLocation.holdsPassword(text) else {
-            throw Failure.usage(
-                "the connection string holds a password, and anyone on this machine can read it",
-                hint: "put the password into ~/.pgpass, or into the private file that PGPASSFILE names")
-        }
-        return try .postgreSQL(text, stateDirectory: environment("TOKENVAULT_STATE_DIRECTORY"))
-    }
-
-    /// The file that the vault is; refused where it lies on a server.
-    ///
-    /// - Parameter advice: what to do there instead.
-    func file(_ advice: String) throws(Failure) -> String {
-        let path = try path
-        guard !VaultLocation.isPostgreSQL(path) else {
-            throw .usage("the vault is on a server, and this command works on a vault in a file", hint: advice)
-        }
-        return path
-    }
-
-    /// Refuses a server as the place of a vault that is made of a backup.
-    func requirePath(_ target: String) throws(Failure) {
-        guard VaultLocation.isPostgreSQL(target) else { return }
-        throw .usage(
-            "a backup is restored to a file, and the target is a server",
-            hint: "restore it to a file, then move that vault: vaultctl move run --vault FILE TARGET")
-    }
-
-    /// Refuses a file that is not there. Of a server that is known only once it is asked.
-    func requireFile() throws {
-        try requireFile(at: try path)
-    }
-
-    func requireFile(at path: String) throws {
-        guard !VaultLocation.isPostgreSQL(path), unsafe access(path, F_OK) != 0 else { return }
-        throw Self.missing(path)
-    }
-
     var trustsFileSystem: Bool { options.trustFileSystem || environment("TOKENVAULT_TRUST_FILE_SYSTEM") == "1" }
 
     /// How vaults are opened.
@@ -164,10 +106,13 @@ struct VaultAccess {
         // Asking for a passphrase comes after the certainty that there is something to open.
         try requireFile()
         var reader = SecretReader(invocation.console)
-        let key = try await keySource(&reader, isNew: false).resolved()
+        let source = try keySource(&reader, isNew: false)
         var options = try vaultOptions
         change(&options)
-        let vault = try await Vault.open(in: location, unlockedBy: key, options: options)
+        let (key, vault) = try await explaining(vaultPlace, keyInUse) { [options] in
+            let key = try await source.resolved()
+            return (key, try await Vault.open(in: location, unlockedBy: key, options: options))
+        }
         do {
             let result = try await body(vault, key, &reader)
             await vault.close()
@@ -285,9 +230,5 @@ struct VaultAccess {
 
     func environment(_ name: String) -> String? {
         invocation.console.environment[name].flatMap { $0.isEmpty ? nil : $0 }
-    }
-
-    private static func missing(_ path: String) -> Failure {
-        Failure(.vaultMissing, "there is no vault at \(Printable.named(path, to: 200))")
     }
 }

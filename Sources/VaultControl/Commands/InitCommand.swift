@@ -33,14 +33,17 @@ struct InitCommand: VaultCommand {
         var reader = SecretReader(invocation.console)
         // Refuse before a key is made that would belong to nothing.
         try refuseExisting(try access.path, access)
-        let source = try await access.keySource(&reader, isNew: true).resolved()
+        let chosen = try access.keySource(&reader, isNew: true)
+        let source = try await access.explaining(access.vaultPlace, access.keyInUse) { try await chosen.resolved() }
         let keyFile = access.keyFileInUse
         let madeKeyFile = keyFile.flatMap { unsafe Glibc.access($0, F_OK) == 0 ? nil : $0 }
-        if let madeKeyFile { try KeyFiles.generate(at: madeKeyFile) }
+        if let madeKeyFile { try VaultAccess.makeKeyFile(madeKeyFile, access.keyInUse?.origin ?? "--key-file") }
         let vault: Vault
         do {
-            vault = try await Vault.create(
-                in: location, unlockedBy: source, recoverableBy: recipient, options: try access.vaultOptions)
+            let options = try access.vaultOptions
+            vault = try await access.explaining(access.vaultPlace, access.keyInUse) {
+                try await Vault.create(in: location, unlockedBy: source, recoverableBy: recipient, options: options)
+            }
         } catch {
             // A key that opens nothing would only puzzle its finder.
             if let madeKeyFile { unsafe unlink(madeKeyFile) }

@@ -30,6 +30,7 @@ struct ReportCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let filter = try filter.filter(now: invocation.now)
         try await VaultAccess(global, invocation).open { vault in
+            try await vault.require(filter.tenant)
             let endings = try await vault.endings(within: dying.duration, where: filter)
             var listing = Listing("endings", Self.headings, invocation)
             for ending in endings { try listing.append(Self.sheet(ending)) }

@@ -22,12 +22,15 @@ struct StatusCommand: VaultCommand {
     @Option(name: .shortAndLong, help: .init("Count only the logins at this provider.", valueName: "name"))
     var provider: String?
 
+    @OptionGroup var tenant: TenantOption
+
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func validate() throws {
         guard !brief || provider == nil && !all else {
             throw ValidationError("--brief cannot be combined with --provider or --all")
         }
+        guard tenant.tenant == nil || provider != nil else { throw ValidationError("--tenant needs --provider") }
     }
 
     func run(_ invocation: Invocation) async throws {
@@ -38,7 +41,9 @@ struct StatusCommand: VaultCommand {
             let status = try await vault.status()
             guard readsLogins(status.logins) else { return (status, nil as VaultSurvey?, vault.readOnlyReason) }
             defer { progress.finish() }
-            let survey = try await vault.survey(provider: provider) { progress.update(done: $0, total: $1) }
+            let survey = try await vault.survey(provider: provider.map { tenant.provider($0) }) {
+                progress.update(done: $0, total: $1)
+            }
             return (status, survey, vault.readOnlyReason)
         }
         let isReadOnly = readOnly != nil

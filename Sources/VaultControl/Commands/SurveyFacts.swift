@@ -62,7 +62,8 @@ enum SurveyFacts {
                 continue
             }
             // One login is visible among a million.
-            let length = line.count == 0 ? 0 : max(1, line.count * longestBar / most)
+            let longest = min(longestBar, max(4, invocation.console.width - width - 4 - String(most).count))
+            let length = line.count == 0 ? 0 : max(1, line.count * longest / most)
             let padding = String(repeating: " ", count: width - line.title.count + 2)
             text += line.title + padding + String(repeating: "█", count: length) + " \(line.count)\n"
         }

@@ -5,7 +5,7 @@ import TokenVault
 struct ConfigurationFile: Sendable {
     let path: String
     /// What is set, in the order of ``ConfigurationSetting/all``.
-    let settings: [(setting: ConfigurationSetting, text: String)]
+    let settings: [(setting: ConfigurationSetting, text: String, line: Int)]
 
     private static let longest = 65_536
 
@@ -48,11 +48,22 @@ struct ConfigurationFile: Sendable {
         let isSet = { (variable: String) in environment[variable].map { !$0.isEmpty } ?? false }
         let named = Set(ConfigurationSetting.all.filter { isSet($0.variable) }.compactMap(\.names))
         var environment = environment
-        for (setting, text) in settings where !isSet(setting.variable) {
+        for (setting, text, _) in settings where !isSet(setting.variable) {
             if let names = setting.names, named.contains(names) { continue }
             environment[setting.variable] = text
         }
         return environment
+    }
+
+    /// Where the variables come from that the file completes.
+    func origins(of environment: [String: String]) -> [String: String] {
+        let completed = completing(environment)
+        var origins: [String: String] = [:]
+        for (setting, text, line) in settings
+        where (environment[setting.variable] ?? "").isEmpty && completed[setting.variable] == text {
+            origins[setting.variable] = "\(setting.name) in \(Printable.path(path)), line \(line)"
+        }
+        return origins
     }
 }
 
@@ -60,9 +71,11 @@ extension ConfigurationFile {
     /// - Throws: a failure that names the line and the column.
     static func parse(
         _ text: String, of path: String
-    ) throws(Failure) -> [(setting: ConfigurationSetting, text: String)] {
-        var found: [String: String] = [:]
+    ) throws(Failure) -> [(setting: ConfigurationSetting, text: String, line: Int)] {
+        var found: [String: (text: String, line: Int)] = [:]
         var naming: [ConfigurationSetting.Named: String] = [:]
+        // An editor's byte order mark is none of the file's.
+        let text = text.hasPrefix("\u{FEFF}") ? String(text.unicodeScalars.dropFirst()) : text
         let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
         for (index, line) in lines.enumerated() {
             do throws(ConfigurationProblem) {
@@ -80,7 +93,7 @@ extension ConfigurationFile {
                     naming[names] = setting.name
                 }
                 do throws(ConfigurationProblem) {
-                    found[setting.name] = try setting.text(of: entry.value)
+                    found[setting.name] = (try setting.text(of: entry.value), index + 1)
                 } catch {
                     throw ConfigurationProblem(error.message, hint: error.hint, column: entry.valueColumn)
                 }
@@ -88,7 +101,8 @@ extension ConfigurationFile {
                 throw failure(error, line: index + 1, of: path)
             }
         }
-        return ConfigurationSetting.all.compactMap { setting in found[setting.name].map { (setting, $0) } }
+        return ConfigurationSetting.all.compactMap { setting in found[setting.name].map { (setting, $0.text, $0.line) }
+        }
     }
 
     private static func setting(named entry: ConfigurationLine) throws(ConfigurationProblem) -> ConfigurationSetting {

@@ -42,6 +42,10 @@ extension Failure {
         var hints: [String] = []
         if error.code == .insecure {
             hints = ["use https; for a development server on this machine: --allow-insecure-loopback"]
+        } else if error.subject == "redirect URI" {
+            hints = ["use a whole URI, such as https://app.example/callback"]
+        } else if error.subject == "client key" {
+            hints = ["use a private key in PEM form (-----BEGIN PRIVATE KEY-----): P-256, or RSA of at least 2048 bits"]
         } else if error.subject.contains("issuer") || error.subject.contains("endpoint") {
             hints = ["use a URL, such as https://login.acme.example"]
         }

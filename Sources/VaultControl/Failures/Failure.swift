@@ -13,7 +13,16 @@ struct Failure: Error {
         self.status = status
         self.code = code ?? Self.word(for: status)
         self.message = message
-        self.hints = hints
+        self.hints = hints.map(Self.installed)
+    }
+
+    /// Pages by the name under which they are installed: whoever reads a hint may have no checkout.
+    static func installed(_ text: String) -> String {
+        guard let start = text.firstRange(of: "docs/"), let end = text[start.upperBound...].firstRange(of: ".md")
+        else { return text }
+        let name = text[start.upperBound..<end.lowerBound]
+        guard name.allSatisfy({ $0.isASCII && ($0.isLetter || $0 == "-") }) else { return text }
+        return text[..<start.lowerBound] + "man tokenvault-\(name)" + text[end.upperBound...]
     }
 
     static func usage(_ message: String, hint: String? = nil) -> Failure {

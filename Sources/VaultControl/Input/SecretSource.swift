@@ -34,6 +34,17 @@ enum SecretSource {
         }
         return descriptor.map { .descriptor($0) } ?? file.map { .file($0) }
     }
+
+    /// How the option was written.
+    ///
+    /// - Parameter name: without hyphens, such as `access-token`.
+    func option(_ name: String) -> String {
+        switch self {
+        case .standardInput, .prompt: "--\(name) -"
+        case .descriptor: "--\(name)-fd"
+        case .file: "--\(name)-file"
+        }
+    }
 }
 
 /// Reads secrets, at most one of them from standard input.

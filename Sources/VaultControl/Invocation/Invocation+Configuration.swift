@@ -6,6 +6,7 @@ extension Invocation {
         guard let file = try ConfigurationFile.find(named: path, console.environment) else { return self }
         var invocation = self
         invocation.configuration = file
+        invocation.origins = file.origins(of: console.environment)
         invocation.console.environment = file.completing(console.environment)
         return invocation
     }

@@ -11,6 +11,8 @@ struct Invocation {
     var configuration: ConfigurationFile?
     /// Whom the audit trail names for what is done; nil: nobody.
     var actor: VaultOptions.Actor?
+    /// What named the variables that are not the environment's own: a line of that file.
+    var origins: [String: String] = [:]
     /// Whether each line on standard error is an object.
     var logsJSON = false
 

@@ -11,7 +11,7 @@ struct DamagedLoginOptions: ParsableArguments {
         do {
             return await .login(try selection.find(in: vault))
         } catch let error as VaultError where error.code == .quarantined {
-            guard case .login(let id) = try selection.choice else { throw error }
+            guard case .login(let id) = try await selection.choice(in: vault) else { throw error }
             guard discardDamaged else {
                 throw Failure(
                     error.code,

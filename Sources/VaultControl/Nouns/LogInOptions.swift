@@ -11,6 +11,9 @@ struct LogInOptions: ParsableArguments {
     @Option(name: .shortAndLong, help: .init("The provider's name in the vault.", valueName: "name"))
     var provider: String?
 
+    @Option(help: .init("The tenant to which the user and the provider belong.", valueName: "tenant"))
+    var tenant: TenantName?
+
     @Option(
         help: .init(
             "Log in again into this login, which keeps its id and label, instead of --user and --provider.",
@@ -52,7 +55,9 @@ struct LogInOptions: ParsableArguments {
 
     func validate() throws {
         guard into == nil else {
-            let excluded = [(user, "--user"), (provider, "--provider"), (label, "--label")]
+            let excluded = [
+                (user, "--user"), (provider, "--provider"), (label, "--label"), (tenant?.tenant.name, "--tenant"),
+            ]
             guard let (_, name) = excluded.first(where: { $0.0 != nil }) else { return }
             throw ValidationError("--into and \(name) cannot be combined")
         }
@@ -66,18 +71,20 @@ struct LogInOptions: ParsableArguments {
         let scope = try scope.map { try Scope($0) }
         if let into {
             return try await users.beginLogIn(
-                into: .login(try LoginSelection.id(into)), redirectURI: redirectURI, scope: scope, dpop: dpop,
+                into: .login(try await LoginSelection.id(into, in: users.vault)), redirectURI: redirectURI,
+                scope: scope, dpop: dpop,
                 loginHint: loginHint, parameters: try parameters, acceptsOtherAccount: anyAccount)
         }
         return try await users.beginLogIn(
-            userId: user ?? "", provider: provider ?? "", redirectURI: redirectURI, scope: scope, dpop: dpop,
+            userId: qualified(user ?? ""), provider: qualified(provider ?? ""), redirectURI: redirectURI, scope: scope,
+            dpop: dpop,
             label: label, loginHint: loginHint, parameters: try parameters)
     }
 
     /// The provider's name.
     func providerName(in vault: Vault) async throws -> String? {
-        guard let into else { return provider }
-        return try await vault.login(try LoginSelection.id(into)).provider
+        guard let into else { return provider.map { qualified($0) } }
+        return try await vault.login(try LoginSelection.id(into, in: vault)).provider
     }
 
     /// A log-in on another device has no use for a redirect.
@@ -89,9 +96,13 @@ struct LogInOptions: ParsableArguments {
         var parameters = try parameters
         if let loginHint { parameters.extra.append(FormParameter("login_hint", loginHint)) }
         return try await users.beginDeviceLogIn(
-            userId: user, provider: provider, scope: scope.map { try Scope($0) }, dpop: dpop, label: label,
+            userId: qualified(user), provider: qualified(provider), scope: scope.map { try Scope($0) }, dpop: dpop,
+            label: label,
             usesPKCE: usesPKCE, parameters: parameters)
     }
+
+    /// As the vault calls it.
+    private func qualified(_ name: String) -> String { tenant?.tenant.qualify(name) ?? name }
 
     private var parameters: LogInParameters {
         get throws(Failure) {

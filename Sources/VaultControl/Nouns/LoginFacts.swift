@@ -26,6 +26,7 @@ enum LoginFacts {
             Field("state", StateWords.code(login.state))
                 .words(StateWords.long(login, now: now), inPipe: login.standing.rawValue)
                 .column("STATE", StateWords.short(login), inPipe: login.standing.rawValue),
+            .data("standing", login.standing.rawValue),
             Field(
                 "failure",
                 login.failure.map { [.data("reason", $0.reason.description), .data("at", $0.date)] as Sheet }

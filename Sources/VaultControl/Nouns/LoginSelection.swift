@@ -3,47 +3,92 @@ import TokenVault
 
 /// Which login is meant: by its id, or by its user if that user has only one.
 struct LoginSelection: ParsableArguments {
-    @Argument(help: .init("The login's id.", valueName: "login"))
+    @Argument(help: .init("The login's id, or its beginning.", valueName: "login"))
     var login: String?
 
     @Option(name: .shortAndLong, help: .init("The user, if they have only one login.", valueName: "id"))
     var user: String?
+
+    @Option(help: .init("The tenant to which --user belongs.", valueName: "tenant"))
+    var tenant: TenantName?
 
     enum Choice {
         case login(LoginID)
         case user(String)
     }
 
-    var choice: Choice {
-        get throws(Failure) { try Self.choice(login: login, user: user, way: "a login id") }
-    }
+    /// What was named, without a look into the vault.
+    struct Named {
+        fileprivate enum Form {
+            case login(String)
+            case user(String)
+        }
 
-    /// - Parameter way: how a login is named.
-    static func choice(login: String?, user: String?, way: String) throws(Failure) -> Choice {
-        switch (login, user) {
-        case (let text?, nil):
-            return .login(try Self.id(text))
-        case (nil, let user?):
-            return .user(user)
-        case (nil, nil):
-            throw .usage("no login specified", hint: "use \(way), or --user ID")
-        case (_?, _?):
-            throw .usage("\(way) and --user cannot be combined", hint: "use only one of them")
+        fileprivate let form: Form
+
+        /// - Parameter way: how a login is named.
+        init(login: String?, user: String?, tenant: TenantName?, way: String) throws(Failure) {
+            switch (login, user) {
+            case (let text?, nil):
+                guard tenant == nil else {
+                    throw .usage("--tenant needs --user", hint: "leave it out: an id names a login of any tenant")
+                }
+                try LoginSelection.check(text)
+                form = .login(text)
+            case (nil, let user?): form = .user(tenant?.tenant.qualify(user) ?? user)
+            case (nil, nil): throw .usage("no login specified", hint: "use \(way), or --user ID")
+            case (_?, _?): throw .usage("\(way) and --user cannot be combined", hint: "use only one of them")
+            }
+        }
+
+        func choice(in vault: Vault) async throws -> Choice {
+            switch form {
+            case .login(let text): .login(try await LoginSelection.id(text, in: vault))
+            case .user(let user): .user(user)
+            }
         }
     }
 
-    static func id(_ text: String) throws(Failure) -> LoginID {
-        guard let id = LoginID(text) else {
+    /// Refuses what cannot be, before anything is opened.
+    var named: Named {
+        get throws(Failure) { try Named(login: login, user: user, tenant: tenant, way: "a login id") }
+    }
+
+    func choice(in vault: Vault) async throws -> Choice { try await named.choice(in: vault) }
+
+    /// Refuses what is no beginning of an id.
+    static func check(_ text: String) throws(Failure) {
+        guard let front = ShortID.normal(text), front.count >= ShortID.least,
+            front.count < ShortID.length || LoginID(front) != nil
+        else {
             throw .usage(
-                "\(Printable.named(text)) is not a login id, which is 26 letters and digits",
+                "\(Printable.named(text)) is not a login id: use its 26 letters and digits, or the first "
+                    + "\(ShortID.least) or more",
                 hint: "list all logins: vaultctl login list; or specify the user: --user ID")
+        }
+    }
+
+    /// The login that an argument names by its id, or by the beginning of it.
+    static func id(_ text: String, in vault: Vault) async throws -> LoginID {
+        try check(text)
+        let front = ShortID.normal(text) ?? text
+        if let id = LoginID(front) { return id }
+        let page = try await vault.page(of: LoginFilter(), after: LoginID(ShortID.first(front)), limit: 10)
+        let found = page.map(\.id).filter { $0.description.hasPrefix(front) }
+        guard found.count <= 1 else {
+            throw ShortID.ambiguous(front, "login", found.map(\.description), "begin with")
+        }
+        guard let id = found.first else {
+            throw Failure(
+                .unknownLogin, "no login's id begins with \(front)",
+                hints: ["list all logins: vaultctl login list; if this is a user: --user \(Printable.shortened(text))"])
         }
         return id
     }
 
     /// The one login that is meant.
     func find(in vault: Vault) async throws -> Login {
-        switch try choice {
+        switch try await choice(in: vault) {
         case .login(let id):
             return try await vault.login(id)
         case .user(let user):

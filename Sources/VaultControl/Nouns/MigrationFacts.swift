@@ -4,7 +4,11 @@ import TokenVault
 /// How the versions of a vault are shown.
 enum MigrationFacts {
     static func status(_ access: VaultAccess) throws -> MigrationStatus {
-        try Vault.migrationStatus(in: access.location, trustsFileSystem: access.trustsFileSystem)
+        let location = try access.location
+        try access.requireFile()
+        return try access.explaining(access.vaultPlace, access.keyInUse) {
+            try Vault.migrationStatus(in: location, trustsFileSystem: access.trustsFileSystem)
+        }
     }
 
     static func sheet(_ snapshot: MigrationStatus.Snapshot) -> Sheet {

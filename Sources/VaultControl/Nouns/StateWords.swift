@@ -3,21 +3,16 @@ import TokenVault
 
 /// A login's state in words.
 enum StateWords {
-    /// One or two words, for tables.
+    /// For tables, in the words of `--state`.
     static func short(_ login: Login) -> String {
         switch login.state {
         case .notLoggedIn: "not logged in"
         case .establishing: "establishing"
-        case .established where login.standing == .held, .tokenExpired(nil) where login.standing == .held:
-            login.state == .established ? "held" : "held, expired"
-        case .established where login.standing == .contested, .tokenExpired(nil) where login.standing == .contested:
-            login.state == .established ? "contested" : "contested, expired"
-        case .established where login.standing == .refused, .tokenExpired(nil) where login.standing == .refused:
-            login.state == .established ? "refused" : "refused, expired"
-        case .established: login.isInDoubt ? "in doubt" : "good"
-        case .tokenExpired(let failure?): "dead: \(failure.reason)"
-        case .tokenExpired(nil): login.isRefreshable ? "expired, renewable" : "expired"
-        case .terminated: "ended"
+        case .established: login.standing.rawValue
+        case .tokenExpired(let failure?): "\(login.standing.rawValue): \(failure.reason)"
+        case .tokenExpired(nil) where login.standing != .expired: "\(login.standing.rawValue), expired"
+        case .tokenExpired(nil): "\(login.standing.rawValue), \(login.isRefreshable ? "renewable" : "not renewable")"
+        case .terminated: "terminated"
         }
     }
 

@@ -10,7 +10,7 @@ struct BackupOptions: ParsableArguments {
     @Option(help: .init("Where backups go.", valueName: "directory"), completion: .directory)
     var backupDir: String?
 
-    @Option(help: .init("Which backups to keep, such as 24h,7d,5w,12m; without it all of them.", valueName: "spans"))
+    @Option(help: .init("Which backups to keep, such as 24h,7d,5w,12mo; without it all of them.", valueName: "spans"))
     var keep: BackupKeeping?
 
     @Option(
@@ -60,7 +60,7 @@ struct BackupOptions: ParsableArguments {
     }
 }
 
-/// `24h,7d,5w,12m` on the command line.
+/// `24h,7d,5w,12mo` on the command line.
 struct BackupKeeping: ExpressibleByArgument {
     let retention: BackupRetention
 

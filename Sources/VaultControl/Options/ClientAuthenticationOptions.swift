@@ -171,7 +171,17 @@ extension ClientAuthenticationOptions {
     }
 
     private func key(_ pem: String, _ profile: ProviderProfile) throws -> ClientAssertionKey {
-        let key = try ClientAssertionKey(pem: pem, keyID: clientKeyID)
+        let key: ClientAssertionKey
+        do throws(OAuthValueError) {
+            key = try ClientAssertionKey(pem: pem, keyID: clientKeyID)
+        } catch {
+            let path = clientKeyFile ?? ""
+            guard error.code == .malformed, let kind = FileKind(path), kind != .pem else { throw error }
+            throw Failure.usage(
+                "\(Printable.path(path)) (--client-key-file) is "
+                    + (kind == .unknown ? "not" : "\(kind.words), not") + " a private key in PEM form",
+                hint: Failure(error).hints.first)
+        }
         guard let clientKeyAlgorithm else {
             return try key.isRSA ? profile.assertionAlgorithm.map { try key.signing(by: $0) } ?? key : key
         }

@@ -3,11 +3,11 @@ import FoundationEssentials
 
 /// When a given access token expires.
 struct ExpiryOptions: ParsableArguments {
-    @Option(help: .init("How long the access token is valid from now, such as 90, 15m, 2h or 30d.", valueName: "time"))
+    @Option(help: .init("How long the access token is valid from now, such as 90s, 15m, 2h or 30d.", valueName: "time"))
     var expiresIn: TimeSpan?
 
     @Option(help: .init("When the access token expires, such as 2026-11-21T03:15:00Z.", valueName: "date"))
-    var expiresAt: String?
+    var expiresAt: CalendarTime?
 
     /// Nil: the expiry is unknown.
     func date(now: Date) throws -> Date? {
@@ -16,12 +16,8 @@ struct ExpiryOptions: ParsableArguments {
             return nil
         case (let span?, nil):
             return now.addingTimeInterval(Double(span.duration.components.seconds))
-        case (nil, let text?):
-            guard let date = MomentOption.parse(text) else {
-                throw Failure.usage(
-                    "\(Printable.named(text)) is not a date", hint: "use the form 2026-11-21T03:15:00Z")
-            }
-            return date
+        case (nil, let date?):
+            return date.date(now: now)
         case (_?, _?):
             throw Failure.usage("--expires-in and --expires-at cannot be combined", hint: "use only one of them")
         }

@@ -7,9 +7,17 @@ struct StateOption: ExpressibleByArgument {
     let standing: LoginStanding
 
     init?(argument: String) {
-        guard let standing = LoginStanding(rawValue: argument) else { return nil }
+        let word = argument.lowercased().filter { $0 != " " && $0 != "-" && $0 != "_" }
+        let named = LoginStanding.allCases.first { $0.rawValue.lowercased() == word }
+        guard let standing = named ?? Self.others[word] else { return nil }
         self.standing = standing
     }
+
+    /// What people call them.
+    private static let others: [String: LoginStanding] = [
+        "good": .established, "ok": .established, "valid": .established, "active": .established, "ended": .terminated,
+        "tokenexpired": .expired, "doubt": .inDoubt, "waiting": .needsUser, "failed": .dead,
+    ]
 
     static var allValueStrings: [String] { LoginStanding.allCases.map(\.rawValue) }
 }
@@ -35,7 +43,7 @@ struct LoginFilterOptions: ParsableArguments {
     @Option(name: .shortAndLong, help: .init("Only those at this provider.", valueName: "name"))
     var provider: String?
 
-    @Option(help: .init("Only those of this tenant; --user and --provider are names within it.", valueName: "name"))
+    @Option(help: .init("Only those of this tenant; --user and --provider are names within it.", valueName: "tenant"))
     var tenant: TenantName?
 
     @Option(
@@ -49,8 +57,8 @@ struct LoginFilterOptions: ParsableArguments {
 
     @Option(
         help: .init(
-            "Only those whose access token expires before then: 24h from now, or 2026-11-21T03:15:00Z.",
-            valueName: "time"))
+            "Only those whose access token expires before then: 24h from now, or a date such as 2026-11-25.",
+            valueName: "when"))
     var expiresBefore: MomentOption?
 
     @Option(help: .init("Only those with this label.", valueName: "text"))

@@ -1,19 +1,20 @@
 import ArgumentParser
 import FoundationEssentials
 
-/// A point in time on the command line: `2026-11-21T03:15:00Z`, or how long ago, as `2h` or `30d`.
+/// A point in time on the command line: a date, or how long ago, as `2h`, `30d` or `2h ago`.
 struct PointInTime: ExpressibleByArgument {
     private enum Form {
-        case at(Date)
+        case at(CalendarTime)
         case ago(Duration)
     }
 
     private let form: Form
 
     init?(argument: String) {
-        if let span = TimeSpan(argument: argument) {
+        let span = argument.hasSuffix(" ago") ? String(argument.dropLast(4)) : argument
+        if let span = TimeSpan(argument: span) {
             form = .ago(span.duration)
-        } else if let date = MomentOption.parse(argument) {
+        } else if let date = CalendarTime(argument: argument) {
             form = .at(date)
         } else {
             return nil
@@ -22,7 +23,7 @@ struct PointInTime: ExpressibleByArgument {
 
     func date(now: Date) -> Date {
         switch form {
-        case .at(let date): date
+        case .at(let date): date.date(now: now)
         case .ago(let span): now.addingTimeInterval(-Double(span.components.seconds))
         }
     }

@@ -13,9 +13,33 @@ struct TenantName: ExpressibleByArgument {
 
 /// Whose names a command means.
 struct TenantOption: ParsableArguments {
-    @Option(help: .init("The tenant that the provider belongs to.", valueName: "name"))
+    @Option(help: .init("The tenant to which the user or the provider belongs.", valueName: "tenant"))
     var tenant: TenantName?
+
+    /// What a user of this name is called in the vault.
+    func user(_ name: String) -> String { tenant?.tenant.qualify(name) ?? name }
 
     /// What a provider of this name is called in the vault.
     func provider(_ name: String) -> String { tenant?.tenant.qualify(name) ?? name }
+}
+
+extension Vault {
+    /// Refuses a tenant that has neither a provider nor a user: a list of nothing would look like an answer.
+    func require(_ tenant: Tenant?) async throws {
+        guard let tenant else { return }
+        let isTheirs = { (name: String) in Tenant.of(name)?.tenant == tenant }
+        if try await providers().contains(where: { isTheirs($0.provider?.name ?? "") }) { return }
+        var cursor: String?
+        repeat {
+            let page = try await users(after: cursor, limit: Listing.pageSize)
+            let found = page.entries.contains { entry in
+                if case .user(let user) = entry { isTheirs(user.id) } else { false }
+            }
+            if found { return }
+            cursor = page.next
+        } while cursor != nil
+        throw Failure(
+            .notFound, code: "unknownTenant", "the vault has no tenant \(tenant.name)",
+            hints: ["list all tenants: vaultctl tenant list"])
+    }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 
-/// A length of time on the command line: `90`, `90s`, `15m`, `2h`, `30d`.
+/// A length of time on the command line: `90s`, `15m`, `2h`, `30d`, `1h30m`, or `0`. Any other number needs its unit: as
+/// seconds, what was meant as days would be gone at once.
 struct TimeSpan: ExpressibleByArgument {
     let duration: Duration
 
@@ -8,19 +9,34 @@ struct TimeSpan: ExpressibleByArgument {
         self.duration = duration
     }
 
+    /// The same for every option. A month has 30 days, and a year 365.
+    static let units: [String: Int64] = [
+        "s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800, "mo": 2_592_000, "y": 31_536_000,
+    ]
+    static let unitWords = "s, m (minutes), h, d, w, mo (months) or y"
+
+    /// A million days is as good as for ever, and far from an overflow.
+    private static let longest: Int64 = 86_400_000_000
+
     init?(argument: String) {
-        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
-        var digits = Substring(argument)
-        var unit: Int64 = 1
-        if let last = digits.last, let found = units[last] {
-            unit = found
-            digits = digits.dropLast()
+        guard argument != "0" else {
+            duration = .zero
+            return
         }
-        // A million days is as good as for ever, and far from an overflow.
-        guard !digits.isEmpty, digits.allSatisfy(\.isWholeNumber), let number = Int64(digits),
-            number <= 86_400_000_000 / unit
-        else { return nil }
-        duration = .seconds(number * unit)
+        var (rest, seconds, smallest) = (argument[...], Int64(0), Int64.max)
+        while !rest.isEmpty {
+            let digits = rest.prefix { $0.isASCII && $0.isWholeNumber }
+            let name = rest.dropFirst(digits.count).prefix { !$0.isWholeNumber }
+            // `1h30m` is 90 minutes; `30m1h` is a slip.
+            guard let number = Int64(digits), let unit = Self.units[String(name)], unit < smallest,
+                number <= Self.longest / unit
+            else { return nil }
+            seconds += number * unit
+            smallest = unit
+            rest = rest.dropFirst(digits.count + name.count)
+        }
+        guard !argument.isEmpty, seconds <= Self.longest else { return nil }
+        duration = .seconds(seconds)
     }
 }
 

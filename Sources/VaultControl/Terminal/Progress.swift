@@ -11,6 +11,7 @@ final class Progress: Sendable {
     private let title: String
     private let isShown: Bool
     private let state = Mutex(State())
+    private let started = ContinuousClock.now
 
     init(_ title: String, on console: Console, isQuiet: Bool) {
         self.title = title
@@ -29,7 +30,15 @@ final class Progress: Sendable {
         guard isNews else { return }
         let filled = percent / 5
         let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: 20 - filled)
-        try? console.write("\r\(title) \(bar) \(percent) %", to: .error)
+        let elapsed = (ContinuousClock.now - started) / .seconds(1)
+        let left = Self.left(done: done, total: total, elapsed: elapsed).map { ", \($0) left" } ?? ""
+        try? console.write("\r\(title) \(bar) \(percent) %\(left)\u{1B}[K", to: .error)
+    }
+
+    /// How long the rest takes at this rate; nil in the first moments, which say nothing.
+    static func left(done: Int, total: Int, elapsed: Double) -> String? {
+        guard elapsed >= 2, done > 0, done < total else { return nil }
+        return Instant.duration((elapsed / Double(done) * Double(total - done)).rounded(.up))
     }
 
     /// Removes the line.

@@ -1,10 +1,20 @@
 /// Text of others – user ids, labels, names – made safe to print: one line, no terminal commands, no reordering.
 enum Printable {
+    /// The qualified name of a tenant's user or provider is shown as `tenant/name`. No one can type what stands in it.
+    private static func unqualified(_ text: String) -> String {
+        guard text.utf8.first == 0x1D else { return text }
+        let parts = text.utf8.dropFirst().split(separator: 0x1D, maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, let tenant = String(parts[0]), let name = String(parts[1]), !tenant.isEmpty else {
+            return text
+        }
+        return "\(tenant)/\(name)"
+    }
+
     /// Control characters, bidirectional controls, invisible characters and the backslash become `\n`, `\u{…}`, `\\`.
     static func escape(_ text: String) -> String {
         var result = ""
         result.reserveCapacity(text.utf8.count)
-        for scalar in text.unicodeScalars {
+        for scalar in unqualified(text).unicodeScalars {
             switch scalar {
             case "\\": result += "\\\\"
             case "\n": result += "\\n"
@@ -34,6 +44,7 @@ enum Printable {
     /// Escaped and cut after `length` characters: for messages and for tables on a terminal.
     static func shortened(_ text: String, to length: Int = 64) -> String {
         // Cut first: escaping a megabyte would be wasted.
+        let text = unqualified(text)
         let head = text.prefix(length)
         let isCut = head.endIndex != text.endIndex
         let escaped = escape(String(head))
@@ -43,9 +54,16 @@ enum Printable {
         return isCut ? escaped.prefix(length - 1) + "…" : escaped
     }
 
-    /// The same at the beginning or end of a sentence, where nothing at all would not be seen.
+    /// The same at the beginning or end of a sentence, where a blank, or nothing at all, would not be seen.
     static func named(_ text: String, to length: Int = 64) -> String {
-        text.isEmpty ? "''" : shortened(text, to: length)
+        let hasBlank = text.first?.isWhitespace == true || text.last?.isWhitespace == true
+        return text.isEmpty || hasBlank ? "'\(shortened(text, to: length))'" : shortened(text, to: length)
+    }
+
+    /// A path in a sentence: in quotation marks where its blanks would not be seen.
+    static func path(_ path: String) -> String {
+        let isPlain = !path.isEmpty && !path.contains(where: \.isWhitespace)
+        return isPlain ? shortened(path, to: 200) : "'\(shortened(path, to: 200))'"
     }
 
     /// Whether a character changes how its neighbours look, or cannot be seen.

@@ -36,6 +36,10 @@ struct Table {
         let kept = headings.indices.filter { shown[$0] }
         let widths = Self.fitted(
             kept.map { column in rows.map { $0[column] } }, under: kept.map { headings[$0] }, to: width)
+        // On a narrow terminal lines would be broken anywhere: one line for each cell instead.
+        if widths.reduce(2 * (widths.count - 1), +) > width, let first = kept.first, kept.count > 1 {
+            return rows.map { Self.stacked($0, kept, headings, first, width, style) }.joined()
+        }
         func line(_ cells: [String]) -> String {
             var line = ""
             for (column, width) in zip(kept, widths) {
@@ -62,6 +66,17 @@ struct Table {
 }
 
 extension Table {
+    private static func stacked(
+        _ cells: [String], _ kept: [Int], _ headings: [String], _ first: Int, _ width: Int, _ style: Style
+    ) -> String {
+        let lines = kept.dropFirst().filter { !cells[$0].isEmpty }.map { column in
+            let heading = headings[column].lowercased()
+            return
+                "  \(style.dim(heading))  \(DisplayWidth.cut(cells[column], to: max(8, width - heading.count - 4)))\n"
+        }
+        return style.bold(cells[first]) + "\n" + lines.joined()
+    }
+
     /// A column is not cut to less than this: what is left would say nothing.
     private static let leastWidth = 8
 

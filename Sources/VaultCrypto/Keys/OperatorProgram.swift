@@ -5,7 +5,7 @@ package struct OperatorProgram: Sendable {
     /// What it printed, and how it ended.
     package struct Outcome {
         package let output: SecretBytes
-        /// The beginning of what it said, with nothing in it that a terminal would obey.
+        /// The beginning of what it said, line by line, with nothing in it that a terminal would obey.
         let errors: String
         package let status: Int32
     }
@@ -66,8 +66,18 @@ package struct OperatorProgram: Sendable {
         guard isComplete, let status = run.wait(until: deadline) else {
             throw failed("did not end within \(timeLimit.components.seconds) s, and was stopped", .keySourceBusy)
         }
-        let errors = KeyFileReader.shown(String(decoding: run.errors, as: UTF8.self))
+        let errors = Self.lines(run.errors).joined(separator: "\n")
         return Outcome(output: run.takeOutput(), errors: errors, status: status)
+    }
+
+    /// Without control characters, blank lines, and blanks at the end of each.
+    private static func lines(_ bytes: [UInt8]) -> [String] {
+        String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).compactMap { line in
+            var scalars = String.UnicodeScalarView()
+            scalars.append(contentsOf: line.unicodeScalars.filter { $0.properties.generalCategory != .control })
+            while scalars.last?.properties.isWhitespace == true { scalars.removeLast() }
+            return scalars.isEmpty ? nil : String(scalars)
+        }
     }
 
     /// Runs it, and once more if it says that this may help.
@@ -102,7 +112,7 @@ package struct OperatorProgram: Sendable {
     /// Says how it ended, unless it ended well.
     package func refusal(_ outcome: Outcome) -> VaultCryptoError? {
         guard outcome.status != 0 else { return nil }
-        let words = outcome.errors.isEmpty ? "" : ": \(outcome.errors)"
+        let words = outcome.errors.isEmpty ? "" : ": \(outcome.errors.replacing("\n", with: "; "))"
         // Twice: it was run once more.
         let code: VaultCryptoError.Code = outcome.status == Self.tryAgain ? .keySourceBusy : .keySourceFailed
         return failed("ended with exit code \(outcome.status)\(words)", code)

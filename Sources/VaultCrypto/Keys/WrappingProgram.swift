@@ -101,10 +101,10 @@ package struct WrappingProgram: SlotUnlocker, SlotMaker {
         return try OperatorProgram(arguments, environment: environment, timeLimit: Self.timeLimit).ending(at: end)
     }
 
-    /// Control characters were taken out: lines are told apart by the `?` in place of their breaks.
+    /// One line of what the program said.
     private static func keyName(_ errors: String) -> String? {
         guard let start = errors.firstRange(of: keyNamePrefix) else { return nil }
-        let name = errors[start.upperBound...].prefix { $0 != "?" }
+        let name = errors[start.upperBound...].prefix { $0 != "\n" }
         guard !name.isEmpty, name.utf8.count <= KeySlotDescription.maximumKeyNameByteCount else { return nil }
         return String(name)
     }

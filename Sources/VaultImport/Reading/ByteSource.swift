@@ -1,4 +1,5 @@
 import Glibc
+import VaultCrypto
 
 /// Where a stream's bytes come from. Used by one thread at a time.
 protocol ByteSource: AnyObject {
@@ -17,7 +18,8 @@ final class FileBytes: ByteSource {
         let opened = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard opened >= 0 else {
             throw ImportError(
-                .unreadableFile, "the source cannot be opened", hint: "check its path and its permissions")
+                .unreadableFile, "the source \(PathName.shown(path)) cannot be opened: \(SystemError.text(errno))",
+                hint: "check its path and its permissions")
         }
         var status = stat()
         guard unsafe fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -43,7 +45,7 @@ final class FileBytes: ByteSource {
             }
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else {
-                throw ImportError(.unreadableFile, "the source cannot be read (system error \(errno))")
+                throw ImportError(.unreadableFile, "the source cannot be read: \(SystemError.text(errno))")
             }
             self.count += Int64(count)
             return count

@@ -52,7 +52,7 @@ final class PartialFile: @unchecked Sendable {
             guard count > 0 else {
                 let error = count < 0 ? errno : ENOSPC
                 throw [ENOSPC, EDQUOT].contains(error)
-                    ? .diskFull : StoreError(.io(error), "\(path) cannot be written (system error \(error))")
+                    ? .diskFull : StoreError(.io(error), "\(path) cannot be written: \(SystemError.text(error))")
             }
             done += count
         }
@@ -115,7 +115,7 @@ struct ByteStream {
             guard count > 0 else {
                 throw count == 0
                     ? .damagedBackup("\(path) is shorter than it was")
-                    : StoreError(.io(errno), "\(path) cannot be read (system error \(errno))")
+                    : StoreError(.io(errno), "\(path) cannot be read: \(SystemError.text(errno))")
             }
             try unsafe body(UnsafeRawBufferPointer(rebasing: piece[..<count]))
             offset += Int64(count)

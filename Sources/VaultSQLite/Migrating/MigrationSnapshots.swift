@@ -101,7 +101,7 @@ struct MigrationSnapshots {
 
     func discard(_ snapshot: MigrationSnapshot) throws(StoreError) {
         guard unsafe unlink(snapshot.path) == 0 || errno == ENOENT else {
-            throw StoreError(.io(errno), "\(snapshot.path) cannot be removed (system error \(errno))")
+            throw StoreError(.io(errno), "\(snapshot.path) cannot be removed: \(SystemError.text(errno))")
         }
         try PrivateFile.synchronizeDirectory(file.parent)
     }

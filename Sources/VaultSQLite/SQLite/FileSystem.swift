@@ -84,7 +84,7 @@ struct FileSystem: Equatable {
         let number = unsafe Glibc.open("/proc/self/fd/\(holder.number)", O_RDWR | O_CLOEXEC)
         guard number >= 0, let observer = Descriptor(number) else {
             throw StoreError(
-                .io(errno), "the file system of \(directory) cannot be tried out (system error \(errno))",
+                .io(errno), "the file system of \(directory) cannot be tried out: \(SystemError.text(errno))",
                 hint: "mount /proc")
         }
         // Written, and not only made longer: the first touch of a page that has no room ends the process.

@@ -53,9 +53,12 @@ package enum PrivateFile {
                 .readOnly, "cannot create \(path): the file system is mounted read-only",
                 hint: "mount it writable, or choose another path")
         case EACCES, EPERM:
-            StoreError(.readOnly, "cannot create \(path)", hint: "check the directory's owner and mode")
+            StoreError(
+                .readOnly, "cannot create \(path): \(SystemError.text(error))",
+                hint: "check the directory's owner and mode")
         default:
-            StoreError.tooManyFiles(error) ?? StoreError(.io(error), "cannot create \(path) (system error \(error))")
+            StoreError.tooManyFiles(error)
+                ?? StoreError(.io(error), "cannot create \(path): \(SystemError.text(error))")
         }
     }
 

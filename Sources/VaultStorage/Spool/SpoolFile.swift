@@ -183,7 +183,7 @@ final class SpoolFile {
         switch error {
         case ENOSPC, EDQUOT: .diskFull
         case EROFS, EACCES, EPERM: StoreError(.readOnly, "a spool file cannot be \(what)")
-        default: StoreError(.io(error), "a spool file cannot be \(what) (system error \(error))")
+        default: StoreError(.io(error), "a spool file cannot be \(what): \(SystemError.text(error))")
         }
     }
 }

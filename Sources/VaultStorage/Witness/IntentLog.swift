@@ -71,7 +71,7 @@ package final class IntentLog: Sendable {
 
     private func failure(_ error: Int32) -> StoreError {
         StoreError(
-            .io(error), "the witness log cannot be written: \(path) (system error \(error))",
+            .io(error), "the witness log \(path) cannot be written: \(SystemError.text(error))",
             hint: "check its directory, owner, mode and free space; the vault itself is unharmed")
     }
 }

@@ -102,7 +102,7 @@ package struct WitnessFile: Witness {
 
     private func failure(_ what: String, _ error: Int32) -> StoreError {
         StoreError(
-            .io(error), "the witness file cannot be \(what): \(path) (system error \(error))",
+            .io(error), "the witness file \(path) cannot be \(what): \(SystemError.text(error))",
             hint: "check its directory, owner and mode; the vault itself is unharmed")
     }
 }

@@ -12,14 +12,14 @@ import VaultStorage
     }
 
     @Test(arguments: [
-        ("24h,7d,5w,12m", BackupRetention(hours: 24, days: 7, weeks: 5, months: 12)),
-        ("1d", BackupRetention(days: 1)), ("3m,2h", BackupRetention(hours: 2, months: 3)),
+        ("24h,7d,5w,12mo", BackupRetention(hours: 24, days: 7, weeks: 5, months: 12)),
+        ("1d", BackupRetention(days: 1)), ("3mo,2h", BackupRetention(hours: 2, months: 3)),
     ]) func rulesAreRead(_ text: String, _ rule: BackupRetention) {
         #expect(BackupRetention(text) == rule)
         #expect(BackupRetention(rule.description) == rule)
     }
 
-    @Test(arguments: ["", "7", "d", "0d", "-1d", "7x", "7d,", "7d,8d", "7 d", "99999h", "٧d"])
+    @Test(arguments: ["", "7", "d", "0d", "-1d", "7x", "7d,", "7d,8d", "7 d", "99999h", "12m", "1y", "٧d"])
     func whatIsNoRuleIsRefused(_ text: String) {
         #expect(BackupRetention(text) == nil)
     }

@@ -68,7 +68,7 @@ struct BackupCommandTests {
             try await world.fails(.usage, "backup", "forget", id, "--yes")
             try FileManager.default.removeItem(atPath: path)
             #expect(try await world.ok("backup", "list").output.contains("\tmoved\t"))
-            try await world.fails(.usage, "backup", "forget", "nonsense", "--yes")
+            try await world.fails(.notFound, "backup", "forget", "nonsense", "--yes")
             try await world.ok("backup", "forget", id, "--yes")
             try await world.fails(.notFound, "backup", "forget", id, "--yes")
             #expect(try await world.ok("backup", "list").output.isEmpty)

@@ -8,7 +8,7 @@ import VaultControl
 /// A row says what is there, what is typed, and what must be answered: the exit code, the first line, and the first hint.
 struct FirstHourTests {
     private static let rooms = [
-        "command-line", "ids-dates-tokens", "files", "server", "profiles", "machine", "import", "export",
+        "command-line", "ids-dates-tokens", "files", "server", "profiles", "machine", "import", "export", "by-hand",
     ]
 
     @Test(arguments: rooms)
@@ -34,7 +34,7 @@ struct FirstHourTests {
 
     @Test func noRowIsLost() throws {
         let counts = try Self.rooms.map { try FirstHourRow.rows(of: $0).count }
-        #expect(counts.reduce(0, +) >= 569, "\(counts)")
+        #expect(counts.reduce(0, +) >= 800, "\(counts)")
     }
 
     /// What moves the cursor, colours, or turns text around.

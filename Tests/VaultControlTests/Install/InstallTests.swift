@@ -24,7 +24,11 @@ struct InstallTests {
         let installed = try await Installation()
         let files = installed.files
         let pages = files.filter { $0.hasPrefix("share/man/man1/") }
-        #expect(files.subtracting(pages).filter { !$0.hasPrefix("share/doc/tokenvault/LICENSE") } == Self.fixed)
+        let documents = files.filter { $0.hasPrefix("share/man/man7/") }
+        #expect(
+            files.subtracting(pages).subtracting(documents).filter { !$0.hasPrefix("share/doc/tokenvault/LICENSE") }
+                == Self.fixed)
+        try check(documents: documents, installed)
         for file in files where file.hasPrefix("bin/") || file.hasPrefix("libexec/") {
             #expect(try installed.mode(file) == 0o755)
         }
@@ -50,6 +54,20 @@ struct InstallTests {
         #expect(installed.files == ["bin/other"])
         #expect(try FileManager.default.contentsOfDirectory(atPath: installed.prefix) == ["bin"])
         #expect(try await installed.run("--uninstall").exitCode == 1)
+    }
+
+    /// One for each page of `docs/`, and each that a hint names is there.
+    private func check(documents: Set<String>, _ installed: Installation) throws {
+        let root = FirstHourRow.directory + "/../.."
+        let names = try FileManager.default.contentsOfDirectory(atPath: root + "/docs").filter { $0.hasSuffix(".md") }
+        #expect(documents == Set(names.map { "share/man/man7/tokenvault-\($0.dropLast(3)).7" }))
+        for name in ["operating", "import", "cut-over", "postgresql", "adding-a-provider", "vaultctl"] {
+            let page = try installed.content("share/man/man7/tokenvault-\(name).7")
+            #expect(page.contains("\n.SH NAME\ntokenvault\\-") && !page.contains("]("), "\(name)")
+        }
+        let operating = try installed.content("share/man/man7/tokenvault-operating.7")
+        #expect(operating.contains("\n.SH \"When something goes wrong\"\n"), "\(operating.prefix(2_000))")
+        #expect(Failure(.usage, "x", hints: ["see docs/import.md"]).hints == ["see man tokenvault-import"])
     }
 
     /// One for each command, with what the command's help says.

@@ -24,10 +24,12 @@ struct TableTests {
         #expect(wide.last?.contains(String(repeating: "u", count: 90)) == true)
     }
 
-    /// Where not even that is enough, nothing is cut to a stump.
-    @Test func aTinyTerminalGetsWholeIdsAndEightColumns() {
+    /// Where not even that is enough, each cell has a line: nothing is cut to a stump, and no line is broken.
+    @Test func aTinyTerminalGetsALineForEachCell() {
         let table = Self.table([[Self.id, String(repeating: "u", count: 90), "phone", "good"]])
-        #expect(Self.lines(table, 10).last == "\(Self.id)  uuuuuuu…  phone  good")
+        let lines = Self.lines(table, 40)
+        #expect(lines.first.map { String($0) } == Self.id && lines.last == "  state  good", "\(lines)")
+        #expect(lines.allSatisfy { $0.count <= 40 }, "\(lines)")
     }
 
     @Test func emptyColumnsAreLeftOut() {

@@ -108,7 +108,7 @@ struct SignalTests {
             try await world.logIn("alice")
             try await Task.sleep(for: .seconds(1))
             slow(world, by: .seconds(12))
-            let process = try start(world, ["token", "get", "--user", "alice", "--deadline", "1"])
+            let process = try start(world, ["token", "get", "--user", "alice", "--deadline", "1s"])
             while !errors(world).contains("the renewal continues"), process.isRunning {
                 try await Task.sleep(for: .milliseconds(20))
             }

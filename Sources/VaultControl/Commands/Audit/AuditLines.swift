@@ -30,13 +30,15 @@ struct AuditLines {
             try invocation.console.write(cells.map(Printable.escape).joined(separator: "\t") + "\n", to: .output)
             return
         }
-        let headings = hasHeadings ? "" : style.bold(Self.columns(Self.headings)) + "\n"
+        let isWide = invocation.console.width >= Self.leastWidth
+        let headings = hasHeadings || !isWide ? "" : style.bold(Self.columns(Self.headings)) + "\n"
         hasHeadings = true
         var shown = cells
         shown[3] = Printable.shortened(shown[3], to: Self.widths[3])
         shown[5] = Printable.shortened(shown[5], to: Self.widths[5])
-        shown[6] = Printable.shortened(shown[6], to: 80)
-        let line = Self.columns(shown)
+        let isNarrow = invocation.console.width < Self.leastWidth
+        shown[6] = Printable.shortened(shown[6], to: isNarrow ? max(16, invocation.console.width - 2) : 80)
+        let line = isNarrow ? Self.lines(shown) : Self.columns(shown)
         try invocation.console.write(
             headings + (record.damage == nil ? line : style.red(line)) + "\n", to: .output)
     }
@@ -53,6 +55,16 @@ struct AuditLines {
     private static let headings = ["TIME", "ROW", "KIND", "USER", "LOGIN", "PROVIDER", "DETAIL"]
     /// Fixed, because the lines to come are unknown.
     private static let widths = [20, 8, 20, 26, 26, 12, 0]
+
+    private static let leastWidth = 140
+
+    /// On a narrow terminal: when, which and what in the first line, and below it whom it concerns.
+    private static func lines(_ cells: [String]) -> String {
+        let whom = [cells[3], cells[4], cells[5]].filter { !$0.isEmpty }
+        return
+            (["\(cells[0])  \(cells[1])  \(cells[2])"] + (whom.isEmpty ? [] : ["  " + whom.joined(separator: "  ")])
+            + (cells[6].isEmpty ? [] : ["  " + cells[6]])).joined(separator: "\n")
+    }
 
     private static func columns(_ cells: [String]) -> String {
         var line = zip(cells, widths).map { cell, width in

@@ -49,20 +49,24 @@ struct AuditListCommand: VaultCommand {
     }
 
     func run(_ invocation: Invocation) async throws {
-        let query = try filter.query(now: invocation.now)
+        let now = invocation.now
+        try filter.check(now: now)
         try await VaultAccess(global, invocation).open { vault in
+            let query = try await filter.query(in: vault, now: now)
             let names = resolve ? try await vault.resolveUsers(purpose: "vaultctl audit list") : nil
             var lines = AuditLines(invocation, names)
             let head = try await vault.auditHead()
-            var hasDamage = false
+            var (hasDamage, hasRows) = (false, false)
             if all || filter.since != nil {
-                hasDamage = try await print(vault, query, after: 0, upTo: head, &lines).hasDamage
+                let shown = try await print(vault, query, after: 0, upTo: head, &lines)
+                (hasDamage, hasRows) = (shown.hasDamage, shown.hasRows)
             } else {
                 let records = try await lastRecords(vault, query, before: head + 1, count: last ?? (follow ? 10 : 50))
                 for record in records { try await lines.print(record) }
                 hasDamage = records.contains { $0.damage != nil }
-                if records.isEmpty, !follow { invocation.hint("no rows are like that") }
+                hasRows = !records.isEmpty
             }
+            if !hasRows, !follow { invocation.note("no row fits") }
             if follow { hasDamage = try await self.follow(vault, query, after: head, &lines, invocation) || hasDamage }
             guard hasDamage else { return }
             invocation.warn("rows of the audit log were changed")
@@ -88,19 +92,20 @@ struct AuditListCommand: VaultCommand {
     /// Prints rows after `start`. Gives the last one that was looked at.
     private func print(
         _ vault: Vault, _ query: AuditQuery, after start: Int64, upTo end: Int64, _ lines: inout AuditLines
-    ) async throws -> (end: Int64, hasDamage: Bool) {
-        var hasDamage = false
+    ) async throws -> (end: Int64, hasDamage: Bool, hasRows: Bool) {
+        var (hasDamage, hasRows) = (false, false)
         var next: Int64? = start
         while let position = next, position < end {
             try Task.checkCancellation()
             let page = try await vault.auditRecords(after: position, query, limit: Self.page)
             for record in page.records where record.sequence <= end {
                 try await lines.print(record)
+                hasRows = true
                 if record.damage != nil { hasDamage = true }
             }
             next = page.next
         }
-        return (end, hasDamage)
+        return (end, hasDamage, hasRows)
     }
 
     private func follow(

@@ -17,7 +17,7 @@ struct BackupListCommand: VaultCommand {
         }
         try invocation.emit("backups", entries.map(BackupSheets.sheet), ["BACKUP", "MADE", "STATE", "PATH"])
         if isOnServer {
-            invocation.hint("a vault on a server is backed up with its database: docs/postgresql.md")
+            invocation.hint("a vault on a server is backed up with its database: man tokenvault-postgresql")
         } else if entries.isEmpty {
             invocation.hint("make one: vaultctl backup create DIRECTORY")
         }
@@ -29,26 +29,24 @@ struct BackupForgetCommand: VaultCommand {
         commandName: "forget", abstract: "Drop a backup from the list, once every copy of it is destroyed.",
         discussion: "Nothing is done to a file. `user erase` no longer names this backup.")
 
-    @Argument(help: "The backup, as in `vaultctl backup list`.")
+    @Argument(help: .init(stringLiteral: VaultAccess.backupHelp))
     var backup: String
 
     @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
-        guard let backup = BackupID(backup) else {
-            throw Failure.usage("this is not a backup's name", hint: "list all backups: vaultctl backup list")
-        }
-        try await VaultAccess(global, invocation).open { vault in
-            let known = try await vault.backups().compactMap(\.backup).first { $0.id == backup }
-            if let known, BackupSheets.state(of: known).code == "here" {
+        let forgotten = try await VaultAccess(global, invocation).open { vault in
+            let known = try VaultAccess.find(backup, in: try await vault.backups())
+            if BackupSheets.state(of: known).code == "here" {
                 throw Failure(
                     .usage, code: "inUse", "the backup is still there: \(Printable.shortened(known.path, to: 200))",
                     hints: ["destroy the file first"])
             }
-            try confirmation.require("Forget backup \(backup)", isFinal: false, invocation)
-            try await vault.forgetBackup(backup)
+            try confirmation.require("Forget backup \(known.id)", isFinal: false, invocation)
+            try await vault.forgetBackup(known.id)
+            return known.id
         }
-        try invocation.emit([Field("forgotten", backup.description)])
+        try invocation.emit([Field("forgotten", forgotten.description)])
     }
 }

@@ -18,7 +18,7 @@ struct BackupRestoreCommand: VaultCommand {
             the log was moved away since the backup, name all its parts.
             """)
 
-    @Argument(help: "The backup.", completion: .file())
+    @Argument(help: .init(stringLiteral: VaultAccess.backupHelp), completion: .file())
     var backup: String
 
     @Argument(help: "The path of the new vault.", completion: .file())
@@ -40,16 +40,20 @@ struct BackupRestoreCommand: VaultCommand {
         let access = VaultAccess(global, invocation)
         try access.requirePath(target)
         var reader = SecretReader(invocation.console)
-        let facts = try Vault.backup(at: backup)
+        try refuseSwapped()
+        let place = try await access.backup(backup)
+        let facts = try access.explaining(place, access.keyInUse) { try Vault.backup(at: place.path) }
         let key = try access.keySource(&reader, isNew: false)
-        if dryRun { return try await plan(facts, key, access, invocation) }
+        if dryRun { return try await plan(facts, place, key, access, invocation) }
         let progress = Progress("restoring", on: invocation.console, isQuiet: invocation.isQuiet)
         defer { progress.finish() }
         let options = try access.vaultOptions
-        let report = try await Vault.restore(
-            backup, to: target, unlockedBy: key, options: options, evidence: evidence
-        ) {
-            progress.update(done: $0, total: $1)
+        let report = try await access.explaining(place, access.keyInUse) {
+            try await Vault.restore(
+                place.path, to: target, unlockedBy: key, options: options, evidence: evidence
+            ) {
+                progress.update(done: $0, total: $1)
+            }
         }
         progress.finish()
         try emit(report, invocation)
@@ -57,10 +61,21 @@ struct BackupRestoreCommand: VaultCommand {
         invocation.hint("if this vault takes the place of the old one: vaultctl witness accept --vault \(target)")
     }
 
+    /// The target comes last, and is not there yet.
+    private func refuseSwapped() throws(Failure) {
+        guard FileKind(target) == .backup, FileKind(backup) != .backup else { return }
+        throw .usage(
+            "the backup and the target are swapped: \(Printable.path(target)) is a backup",
+            hint: "use: vaultctl backup restore \(Printable.path(target)) \(Printable.path(backup))")
+    }
+
     private func plan(
-        _ facts: BackupFacts, _ key: KeySource, _ access: VaultAccess, _ invocation: Invocation
+        _ facts: BackupFacts, _ place: NamedPlace, _ key: KeySource, _ access: VaultAccess, _ invocation: Invocation
     ) async throws {
-        let report = try await Vault.verifyBackup(at: backup, unlockedBy: key, options: try access.vaultOptions)
+        let options = try access.vaultOptions
+        let report = try await access.explaining(place, access.keyInUse) {
+            try await Vault.verifyBackup(at: place.path, unlockedBy: key, options: options)
+        }
         try invocation.emit(
             BackupSheets.sheet(facts) + [.data("isDryRun", true), .data("isClean", report?.isClean ?? true)])
         if report?.isClean == false { throw ExitRequest(status: .damaged) }

@@ -16,7 +16,7 @@ struct BackupVerifyCommand: VaultCommand {
             that took. Run it now and then: a backup is as good as its last restore.
             """)
 
-    @Argument(help: "The backup.", completion: .file())
+    @Argument(help: .init(stringLiteral: VaultAccess.backupHelp), completion: .file())
     var backup: String
 
     @Flag(help: "Restore it into a temporary directory, check the result, and remove it.")
@@ -33,17 +33,25 @@ struct BackupVerifyCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
-        let facts = try Vault.backup(at: backup)
+        let place = try await access.backup(backup)
+        let facts = try access.explaining(place, nil) { try Vault.backup(at: place.path) }
         let progress = Progress("verifying", on: invocation.console, isQuiet: invocation.isQuiet)
         defer { progress.finish() }
         var reader = SecretReader(invocation.console)
-        let key = access.namesKey || drill ? try await access.keySource(&reader, isNew: false).resolved() : nil
-        let report = try await Vault.verifyBackup(
-            at: backup, unlockedBy: key, options: try access.vaultOptions
-        ) { progress.update(done: $0, total: $1) }
+        let source = access.namesKey || drill ? try access.keySource(&reader, isNew: false) : nil
+        let options = try access.vaultOptions
+        let (key, report) = try await access.explaining(place, access.keyInUse) {
+            let key = try await source?.resolved()
+            return (
+                key,
+                try await Vault.verifyBackup(at: place.path, unlockedBy: key, options: options) {
+                    progress.update(done: $0, total: $1)
+                }
+            )
+        }
         var outcome: DrillOutcome?
         if drill, let key, report?.isClean != false {
-            outcome = try await Drill(backup, key, try access.vaultOptions).run(in: scratch)
+            outcome = try await Drill(place.path, key, try access.vaultOptions).run(in: scratch)
         }
         progress.finish()
         try emit(facts, report, outcome, invocation)

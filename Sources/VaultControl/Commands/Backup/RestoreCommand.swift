@@ -41,6 +41,8 @@ struct RestoreAcceptCommand: VaultCommand {
     @Option(help: "The provider.")
     var provider: String?
 
+    @OptionGroup var tenant: TenantOption
+
     @Flag(help: "Logins without a provider: only the app can renew them.")
     var app = false
 
@@ -65,12 +67,13 @@ struct RestoreAcceptCommand: VaultCommand {
         let access = VaultAccess(global, invocation)
         if dryRun { return try await plan(access, invocation) }
         try await access.manage { users in
-            let held = try await users.vault.heldLogins(ofProvider: provider)
+            let held = try await users.vault.heldLogins(ofProvider: provider.map { tenant.provider($0) })
             try requireRiskTaken(held)
-            let acceptance = try await users.vault.acceptRestore(ofProvider: provider, limit: probe)
+            let acceptance = try await users.vault.acceptRestore(
+                ofProvider: provider.map { tenant.provider($0) }, limit: probe)
             var probes = ProbedLogins()
             if probe != nil { for login in acceptance.logins { await probes.renew(login, users) } }
-            let left = try await users.vault.heldLogins(ofProvider: provider).held
+            let left = try await users.vault.heldLogins(ofProvider: provider.map { tenant.provider($0) }).held
             try emit(acceptance, probes, left, invocation)
             if probes.hasFailure || acceptance.damaged > 0 {
                 throw ExitRequest(status: .partlyDone)
@@ -79,7 +82,7 @@ struct RestoreAcceptCommand: VaultCommand {
     }
 
     private func plan(_ access: VaultAccess, _ invocation: Invocation) async throws {
-        let held = try await access.open { try await $0.heldLogins(ofProvider: provider) }
+        let held = try await access.open { try await $0.heldLogins(ofProvider: provider.map { tenant.provider($0) }) }
         let count = probe.map { min($0, held.held) } ?? held.held
         let requests = probe == nil ? 0 : count
         try invocation.emit(

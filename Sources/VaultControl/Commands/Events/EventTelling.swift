@@ -20,15 +20,21 @@ struct EventTelling {
     /// Runs until there is nothing left, or until it is cancelled.
     func run(from start: EventCursor) async throws {
         var (cursor, lines) = (start, EventLines(invocation))
+        var count = 0
         if file != nil, try file?.read() == nil { try file?.write(cursor) }
         while true {
             try await vault.tellStoredEvents(after: cursor, of: session) { event in
-                if names.isEmpty || names.contains(event.kind.name) { try await tell(event, &lines) }
+                guard names.isEmpty || names.contains(event.kind.name) else { return }
+                count += 1
+                try await tell(event, &lines)
             } save: { place in
                 cursor = place
                 try file?.write(place)
             }
-            guard follows else { return }
+            guard follows else {
+                if count == 0 { invocation.note("nothing has happened since \(start)") }
+                return
+            }
             try await Task.sleep(for: Self.pollInterval)
         }
     }

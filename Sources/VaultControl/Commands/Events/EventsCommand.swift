@@ -45,6 +45,8 @@ struct EventsCommand: VaultCommand {
     @Option(name: .shortAndLong, help: .init("Only those of this user.", valueName: "id"))
     var user: String?
 
+    @OptionGroup var tenant: TenantOption
+
     @Option(
         help: .init(
             "Begin behind this cursor; start: with the oldest; now: with what is new.", valueName: "cursor"))
@@ -91,15 +93,16 @@ struct EventsCommand: VaultCommand {
     private static let mostPast = 100_000
 
     func run(_ invocation: Invocation) async throws {
-        let login = try chosenLogin
-        if isStored { return try await tellStored(login, invocation) }
+        try checkSelection()
+        if isStored { return try await tellStored(invocation) }
         let count = last ?? (follow ? 10 : 20)
         guard (0...Self.mostPast).contains(count) else {
             throw Failure.usage("--last must be between 0 and \(Self.mostPast)", hint: "for example: --last 100")
         }
         try await VaultAccess(global, invocation).open { vault in
+            let login = try await chosenLogin(in: vault)
             // First, so that nothing is lost between what was and what comes.
-            let coming = follow ? vault.events(login: login, userId: user) : nil
+            let coming = follow ? vault.events(login: login, userId: user.map { tenant.user($0) }) : nil
             let past = try await pastEvents(of: vault, login, count)
             var lines = EventLines(invocation)
             for event in past { try lines.print(event) }
@@ -111,7 +114,7 @@ struct EventsCommand: VaultCommand {
         }
     }
 
-    private func tellStored(_ login: LoginID?, _ invocation: Invocation) async throws {
+    private func tellStored(_ invocation: Invocation) async throws {
         let file = cursorFile.map { CursorFile(path: $0) }
         let kept = try file?.read()
         let given = try after.map { try Self.place($0) }
@@ -129,8 +132,9 @@ struct EventsCommand: VaultCommand {
                 delivery = WebhookDelivery(url: url, key: key, transport: transport, now: { Date() })
             }
             let isChosen = delivery == nil || !event.isEmpty
+            let login = try await chosenLogin(in: vault)
             let telling = EventTelling(
-                vault: vault, session: login.map { .login($0) } ?? user.map { .user($0) },
+                vault: vault, session: login.map { .login($0) } ?? user.map { .user(tenant.user($0)) },
                 names: isChosen ? Set(event) : Self.usuallyDelivered, delivery: delivery, file: file, follows: follow,
                 invocation: invocation)
             var start = kept ?? given ?? nil
@@ -183,21 +187,22 @@ struct EventsCommand: VaultCommand {
         return SymmetricKey(data: Array(text.utf8))
     }
 
-    private var chosenLogin: LoginID? {
-        get throws(Failure) {
-            guard let text = login else { return nil }
-            let id = try LoginSelection.id(text)
-            guard user == nil else {
-                throw .usage("--login and --user cannot be combined", hint: "use only one of them")
-            }
-            return id
+    private func checkSelection() throws(Failure) {
+        guard let login else { return }
+        try LoginSelection.check(login)
+        guard user == nil else {
+            throw .usage("--login and --user cannot be combined", hint: "use only one of them")
         }
+    }
+
+    private func chosenLogin(in vault: Vault) async throws -> LoginID? {
+        if let login { try await LoginSelection.id(login, in: vault) } else { nil }
     }
 
     private func pastEvents(of vault: Vault, _ login: LoginID?, _ count: Int) async throws -> [SessionEvent] {
         guard count > 0 else { return [] }
         do {
-            return try await vault.pastEvents(login: login, userId: user, limit: count)
+            return try await vault.pastEvents(login: login, userId: user.map { tenant.user($0) }, limit: count)
         } catch let error as VaultError where follow && error.code == .unknownUser {
             // He may be waited for.
             return []

@@ -38,7 +38,7 @@ struct ImportCheckCommand: VaultCommand {
                 "both systems have renewed \(Count.of(both, "login")); nothing is sent for them from here",
                 hints: [
                     "stop the other system, then take its tokens: vaultctl import check SOURCE --adopt",
-                    "docs/cut-over.md says what comes next",
+                    "man tokenvault-cut-over says what comes next",
                 ]))
     }
 }

@@ -6,7 +6,7 @@ struct ImportCommand: ParsableCommand {
         abstract: "Take over the logins of another system.",
         discussion: """
             Imported logins belong to the system that they come from until you accept them: the vault serves their access \
-            tokens and renews none. The way of a cut-over, step by step: docs/cut-over.md
+            tokens and renews none. The way of a cut-over, step by step: man tokenvault-cut-over
 
             vaultctl import run SOURCE --dry-run    say what each row of the source is; change nothing
             vaultctl import run SOURCE              take the logins over; again and again, to follow the source

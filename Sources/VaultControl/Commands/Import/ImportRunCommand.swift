@@ -17,7 +17,7 @@ struct ImportRunCommand: VaultCommand {
             stopped at any moment, and is simply run again.
 
             Refresh tokens belong to a client id: rows of another client than the vault's provider are rejected. What each \
-            source needs is in docs/import.md.
+            source needs is in man tokenvault-import.
 
             Exit codes: 0 every row was taken or needed no taking, 3 some were rejected, or with --final the source still \
             changes, 1 no row could be used.
@@ -83,7 +83,7 @@ struct ImportRunCommand: VaultCommand {
                 afterOutput: Failure(
                     .usage, code: "nothingUsable", "no row of the source could be used",
                     hints: advice
-                        + ["see why, row by row: --report FILE", "docs/import.md says what each source needs"]))
+                        + ["see why, row by row: --report FILE", "man tokenvault-import says what each source needs"]))
         }
         for line in advice { invocation.warn(line) }
         guard isQuiet else {
@@ -92,12 +92,15 @@ struct ImportRunCommand: VaultCommand {
                     .partlyDone, code: "sourceNotQuiet",
                     "the source still renews: \(Count.of(result[.followed] + result[.added], "login")) changed between two "
                         + "readings",
-                    hints: ["stop what renews there, and run this again; docs/import.md says how, for each source"]))
+                    hints: [
+                        "stop what renews there, and run this again; man tokenvault-import says how, for each source"
+                    ]))
         }
         if final {
             invocation.hint("renew ten of them here, and look what happens: vaultctl import accept \(name) --probe 10")
         } else if !take, !dryRun, result[.added] > 0 {
-            invocation.hint("they still belong to \(name): vaultctl import status; the next steps: docs/cut-over.md")
+            invocation.hint(
+                "they still belong to \(name): vaultctl import status; the next steps: man tokenvault-cut-over")
         }
         guard result.reasons.isEmpty else { throw ExitRequest(status: .partlyDone) }
     }

@@ -143,6 +143,7 @@ struct SourceOptions: ParsableArguments {
         plan.tokensArePlain = tokensArePlain
         plan.header = columns.map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
         plan.secrets = try secrets(invocation)
+        try refuseOwnFiles()
         let opened = try ImportSource(path: source, plan: plan)
         let unread = opened.detection.unreadColumns
         if !unread.isEmpty {
@@ -152,6 +153,19 @@ struct SourceOptions: ParsableArguments {
                 "nothing is read from \(columns) that may hold tokens or times: \(names)")
         }
         return opened
+    }
+
+    /// A source is another system's.
+    private func refuseOwnFiles() throws(Failure) {
+        let hint: String? =
+            switch FileKind(source) {
+            case .vault?: "to move everything to another vault: vaultctl move run TARGET"
+            case .backup?: "to make a vault of it: vaultctl backup restore \(Printable.path(source)) TARGET"
+            case .keyFile?, .identity?, .witness?: "name the other system's database or export"
+            default: nil
+            }
+        guard let hint, let kind = FileKind(source) else { return }
+        throw .usage("\(Printable.path(source)) (SOURCE) is \(kind.words), not another system's store", hint: hint)
     }
 
     private static func key(_ text: String) -> UserKey? {

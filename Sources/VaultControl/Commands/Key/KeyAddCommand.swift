@@ -48,9 +48,11 @@ struct KeyAddCommand: VaultCommand {
                 return try await vault.addKeySlot(forRecipient: recipient, label: label ?? "recovery")
             }
             let (source, made) = try newKey(&reader, access)
+            let key = newKeyFile.map { KeyInUse(.keyFile($0), from: "--new-key-file") }
             do {
-                return try await vault.addKeySlot(
-                    source, label: label ?? (newKeyFile == nil ? "passphrase" : "key file"))
+                return try await access.explaining(access.vaultPlace, key) {
+                    try await vault.addKeySlot(source, label: label ?? (newKeyFile == nil ? "passphrase" : "key file"))
+                }
             } catch {
                 if let made { unsafe unlink(made) }
                 throw error
@@ -78,7 +80,7 @@ struct KeyAddCommand: VaultCommand {
         let source = try newPassphrase.source
         if let newKeyFile {
             guard unsafe Glibc.access(newKeyFile, F_OK) != 0 else { return (.keyFile(newKeyFile), nil) }
-            try KeyFiles.generate(at: newKeyFile)
+            try VaultAccess.makeKeyFile(newKeyFile, "--new-key-file")
             return (.keyFile(newKeyFile), newKeyFile)
         }
         if let source {

@@ -12,16 +12,10 @@ struct KeyCommand: ParsableCommand {
 }
 
 extension VaultAccess {
-    /// The slot that an argument names.
+    /// The slot that an argument names: by its id, by the beginning of it, or by its label.
     static func keySlot(_ text: String, of vault: Vault) async throws -> KeySlot {
-        guard let id = KeySlotID(text) else {
-            throw Failure.usage(
-                "\(Printable.named(text)) is not a key slot id, which is 26 letters and digits",
-                hint: "list all key slots: vaultctl key list")
-        }
-        guard let found = try await vault.keySlots().first(where: { $0.id == id }) else {
-            throw Failure(.unknownKeySlot, "the vault has no such key slot")
-        }
-        return found
+        try ShortID.find(
+            text, among: try await vault.keySlots(), noun: "key slot", list: "vaultctl key list",
+            missing: .unknownKeySlot, id: { $0.id.description }, label: { $0.label })
     }
 }

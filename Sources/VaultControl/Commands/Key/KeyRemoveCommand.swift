@@ -13,7 +13,7 @@ struct KeyRemoveCommand: VaultCommand {
             copied the vault key out of the vault; only vaultctl key rekey makes that worthless.
             """)
 
-    @Argument(help: "The slot's id, from vaultctl key list.")
+    @Argument(help: "The slot: its id, the beginning of it, or its label.")
     var slot: String
 
     @Option(
@@ -26,15 +26,20 @@ struct KeyRemoveCommand: VaultCommand {
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
-        try await VaultAccess(global, invocation).open { vault, reader in
+        let access = VaultAccess(global, invocation)
+        let removed = try await access.open { vault, reader in
             let proof = try proof(&reader)
             let found = try await removableSlot(of: vault, isProven: proof != nil)
             try confirmation.require(
                 "Remove key slot \(found.id) (\(Printable.shortened(found.label)))", invocation)
-            try await vault.removeKeySlot(found.id, provenBy: proof)
+            let key = provenByKeyFile.map { KeyInUse(.keyFile($0), from: "--proven-by-key-file") }
+            try await access.explaining(access.vaultPlace, key) {
+                try await vault.removeKeySlot(found.id, provenBy: proof)
+            }
+            return found.id
         }
-        try invocation.emit(Sheet([.data("removed", slot)]), text: "")
-        invocation.note("removed key slot \(Printable.shortened(slot))")
+        try invocation.emit(Sheet([.data("removed", removed.description)]), text: "")
+        invocation.note("removed key slot \(removed)")
         invocation.hint("who had the key may have kept the vault key; to make that worthless: vaultctl key rekey")
     }
 

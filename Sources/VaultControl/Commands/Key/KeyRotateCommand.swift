@@ -55,6 +55,8 @@ struct KeyRotateCommand: VaultCommand {
     @Option(help: .init("Replace the data key of this user alone.", valueName: "user"))
     var user: String?
 
+    @OptionGroup var tenant: TenantOption
+
     @Option(help: .init("Replace data keys that are older than this, such as 2h.", valueName: "time"))
     var olderThan: TimeSpan?
 
@@ -82,9 +84,18 @@ struct KeyRotateCommand: VaultCommand {
         let patience = wait.duration
         let report = try await VaultAccess(global, invocation).open { vault in
             defer { progress.finish() }
-            return abort
-                ? try await vault.abortRootKeyRotation(patience: patience) { progress.update($0) }
-                : try await vault.rotateRootKey(patience: patience) { progress.update($0) }
+            do {
+                return abort
+                    ? try await vault.abortRootKeyRotation(patience: patience) { progress.update($0) }
+                    : try await vault.rotateRootKey(patience: patience) { progress.update($0) }
+            } catch  where Task.isCancelled {
+                throw Failure(
+                    .partlyDone, code: "interrupted", "interrupted; what is sealed anew stays so, and nothing is lost",
+                    hints: [
+                        "go on: vaultctl key rotate\(abort ? " --abort" : "")",
+                        "see what is left: vaultctl key rotate --status",
+                    ])
+            }
         }
         try invocation.emit(sheet(report), text: "")
         guard !report.isComplete else {
@@ -101,7 +112,7 @@ struct KeyRotateCommand: VaultCommand {
         let time = invocation.now.addingTimeInterval(-age)
         let (replaced, damaged) = try await VaultAccess(global, invocation).open { vault in
             defer { progress.finish() }
-            if let user {
+            if let user = user.map({ tenant.user($0) }) {
                 try await vault.replaceDataKey(ofUser: user)
                 return (1, 0)
             }

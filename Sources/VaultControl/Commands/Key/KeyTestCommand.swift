@@ -13,7 +13,7 @@ struct KeyTestCommand: VaultCommand {
             key now and then, recovery keys too: a key that does not work is found out too late when it is needed.
             """)
 
-    @Argument(help: "The slot's id, from vaultctl key list.")
+    @Argument(help: "The slot: its id, the beginning of it, or its label.")
     var slot: String?
 
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions

@@ -21,6 +21,8 @@ struct LoginAddCommand: VaultCommand {
     @Option(name: .shortAndLong, help: .init("The provider that renews the login.", valueName: "name"))
     var provider: String?
 
+    @OptionGroup var tenant: TenantOption
+
     @OptionGroup var access: SecretOptions<AccessTokenKind>
     @OptionGroup var refresh: SecretOptions<RefreshTokenKind>
     @OptionGroup var expiry: ExpiryOptions
@@ -45,7 +47,7 @@ struct LoginAddCommand: VaultCommand {
             let accessToken = try accessSource.map { try AccessToken(reader.read("Access token", from: $0)) }
             let refreshToken = try refreshSource.map { try RefreshToken(reader.read("Refresh token", from: $0)) }
             return try await users.addLogin(
-                userId: user, provider: provider, accessToken: accessToken,
+                userId: tenant.user(user), provider: provider.map { tenant.provider($0) }, accessToken: accessToken,
                 expiresAt: try expiry.date(now: invocation.now), refreshToken: refreshToken, scope: scope, label: label)
         }
         try LoginFacts.emit(new: login, invocation)

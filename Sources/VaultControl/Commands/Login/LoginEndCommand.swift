@@ -58,6 +58,7 @@ struct LoginEndCommand: VaultCommand {
             case .terminate: .terminated(reason?.reason ?? .unauthorized)
             }
         let report: LoginEndReport? = try await VaultAccess(global, invocation).manage { users in
+            try await users.vault.require(wanted.tenant)
             let count = try await users.vault.loginCounts(where: wanted).logins
             guard !dryRun else {
                 try invocation.emit(Sheet([Field("logins", count)]))

@@ -37,11 +37,13 @@ struct LoginListCommand: VaultCommand {
     }
 
     func run(_ invocation: Invocation) async throws {
-        let first = try after.map { try LoginSelection.id($0) }
+        if let after { try LoginSelection.check(after) }
         let filter = try filter.filter(now: invocation.now)
         try await VaultAccess(global, invocation).open { vault in
+            try await vault.require(filter.tenant)
             try await vault.requireNames(of: filter)
             if count { return try await printCounts(of: filter, in: vault, invocation) }
+            let first: LoginID? = if let after { try await LoginSelection.id(after, in: vault) } else { nil }
             try await printList(of: filter, after: first, in: vault, invocation)
         }
     }
@@ -66,7 +68,10 @@ struct LoginListCommand: VaultCommand {
         }
         if let last, left == 0 { invocation.hint("for those that follow: --after \(last)") }
         if listing.isEmpty {
-            invocation.hint("there is no such login; log a user in: vaultctl login begin --user ID --provider NAME")
+            invocation.hint(
+                filter.isEmpty
+                    ? "there is no login yet; log a user in: vaultctl login begin --user ID --provider NAME"
+                    : "no login fits")
         }
     }
 

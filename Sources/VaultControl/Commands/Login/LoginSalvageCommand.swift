@@ -61,7 +61,7 @@ struct LoginSalvageCommand: VaultCommand {
             for reply in replies { try listing.append(Self.sheet(reply)) }
             try listing.finish()
             if listing.isEmpty {
-                invocation.hint("no replies are kept for this login")
+                invocation.note("no replies are kept for this login")
             } else if let reply = replies.last(where: { $0.isCurrent && $0.refreshTokenCount == 1 }) {
                 invocation.hint("take its refresh token: vaultctl login salvage \(login.id) --use \(reply.id)")
             }

@@ -76,6 +76,7 @@ struct MigrateUpCommand: VaultCommand {
         abstract: "Apply the migration steps that are missing.",
         discussion: "Stop the services that use the vault first. An interrupted migration resumes where it stopped.")
 
+    @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
@@ -85,6 +86,13 @@ struct MigrateUpCommand: VaultCommand {
             try MigrationFacts.emit([], of: before, invocation)
             invocation.note("nothing to do: the vault is at version \(before.schemaVersion)")
             return
+        }
+        // Without a terminal there is a script, which was told to migrate: that has always been enough.
+        if invocation.console.inputIsTerminal {
+            let missing = before.steps.count { $0.appliedAt == nil }
+            try confirmation.require(
+                "Apply \(Count.of(missing, "step")), from version \(before.schemaVersion) to \(before.newestVersion)",
+                isFinal: false, invocation)
         }
         var reader = SecretReader(invocation.console)
         let key = try access.keySource(&reader, isNew: false)

@@ -27,6 +27,20 @@ struct MoveTargetKeyOptions: ParsableArguments {
         }
     }
 
+    /// For errors.
+    func keyInUse(otherwise source: KeyInUse?) throws -> KeyInUse? {
+        if let targetKeyFile { return KeyInUse(.keyFile(targetKeyFile), from: "--target-key-file") }
+        if let targetIdentity { return KeyInUse(.identity(targetIdentity), from: "--target-identity") }
+        if let text = targetWrapCommand {
+            return KeyInUse(
+                .wrapped(try ProgramArguments.parse(text, "--target-wrap-command")), from: "--target-wrap-command")
+        }
+        if let given = try targetPassphrase.source {
+            return KeyInUse(.passphrase(given), from: given.option(TargetPassphraseKind.option))
+        }
+        return source.map { KeyInUse($0.key, from: "\($0.origin), the key of the vault that is moved") }
+    }
+
     /// - Parameter source: The key that opened the vault that is moved.
     func key(_ reader: inout SecretReader, otherwise source: KeySource) throws -> KeySource {
         if let targetKeyFile { return .keyFile(targetKeyFile) }
@@ -42,18 +56,36 @@ struct MoveTargetKeyOptions: ParsableArguments {
 }
 
 extension VaultAccess {
+    private func requireTarget(_ place: NamedPlace) throws(Failure) {
+        do {
+            try requireFile(at: place)
+        } catch {
+            var failure = error
+            if error.code == "vaultMissing", failure.hints.contains(where: { $0.contains("vaultctl init") }) {
+                failure.hints = [
+                    "check TARGET, or make the new vault first: vaultctl init --vault \(Printable.path(place.path)) "
+                        + "--key-file NEW.key"
+                ]
+            }
+            throw failure
+        }
+    }
+
     /// Opens the vault and the one that it is moved to, and closes both.
     func openBoth<R>(
         _ target: String, _ key: MoveTargetKeyOptions, _ body: (Vault, Vault) async throws -> R
     ) async throws -> R {
         let location = try location(target)
         return try await openBeside { source, sourceKey, reader in
-            try requireFile(at: target)
+            let place = NamedPlace(path: target, origin: "TARGET")
+            try requireTarget(place)
             var options = try vaultOptions
             // Each vault has a witness of its own, which learns of the move when a service next opens the vault.
             options.witness = nil
-            let vault = try await Vault.open(
-                in: location, unlockedBy: try key.key(&reader, otherwise: sourceKey), options: options)
+            let targetKey = try key.key(&reader, otherwise: sourceKey)
+            let vault = try await explaining(place, key.keyInUse(otherwise: keyInUse)) { [options] in
+                try await Vault.open(in: location, unlockedBy: targetKey, options: options)
+            }
             do {
                 let result = try await body(source, vault)
                 await vault.close()

@@ -17,9 +17,11 @@ struct ChosenProfile {
                     do throws(ProfileError) {
                         return try ProviderProfile.named(name)
                     } catch {
-                        throw Failure.usage(
-                            "there is no profile \(Printable.shortened(name))",
-                            hint: "list all profiles: vaultctl provider profiles")
+                        let near = Self.near(name)
+                        throw Failure(
+                            .usage, "there is no profile \(Printable.named(name))",
+                            hints: (near.isEmpty ? [] : ["did you mean: \(near.joined(separator: ", or "))"])
+                                + ["list all profiles: vaultctl provider profiles"])
                     }
                 } ?? .generic
             document = nil
@@ -30,13 +32,26 @@ struct ChosenProfile {
         profile = read.profile
     }
 
+    /// Profiles whose name or title is like it: `microsoft` is the beginning of a title.
+    private static func near(_ name: String) -> [String] {
+        let word = name.lowercased().filter { $0.isLetter || $0.isNumber }
+        guard word.count > 1 else { return [] }
+        return ProviderProfile.shipped.filter { profile in
+            let words = ([profile.name] + profile.title.split { !$0.isLetter && !$0.isNumber }.map(String.init))
+                .map { $0.lowercased().filter { $0.isLetter || $0.isNumber } }
+            return words.contains { $0.hasPrefix(word) || (word.hasPrefix($0) && $0.count > 3) }
+                || EditDistance.between(words[0], word) <= 2 && word.count > 3
+                || profile.title.lowercased().filter({ $0.isLetter || $0.isNumber }).contains(word)
+        }.prefix(4).map { "--profile \($0.name) (\($0.title))" }
+    }
+
     /// Reads and checks one file.
     static func read(_ path: String) throws -> (profile: ProviderProfile, bytes: [UInt8]) {
         let bytes = try InputFile.read(path, "Profile", atMost: 65_536)
         do throws(ProfileError) {
             return (try ProviderProfile(parsing: bytes, file: Printable.shortened(path, to: 200)), bytes)
         } catch {
-            throw Failure.usage(error.description, hint: "docs/adding-a-provider.md explains the fields")
+            throw Failure.usage(error.description, hint: "man tokenvault-adding-a-provider explains the fields")
         }
     }
 }

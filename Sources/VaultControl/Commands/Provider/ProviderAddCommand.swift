@@ -11,7 +11,7 @@ struct ProviderAddCommand: VaultCommand {
 
             With --issuer, the endpoints come from the provider's metadata (RFC 8414, OpenID Connect Discovery). A \
             --profile holds the particulars of a provider, and often its endpoints; vaultctl provider profiles lists \
-            them. A profile of your own (docs/adding-a-provider.md) is sealed with the provider, so changing the file \
+            them. A profile of your own (man tokenvault-adding-a-provider) is sealed with the provider, so changing the file \
             later has no effect. Endpoints that you specify take precedence; without --issuer, --token-endpoint is \
             required. vaultctl asks for a client secret if the client authentication needs one.
             """)
@@ -34,6 +34,9 @@ struct ProviderAddCommand: VaultCommand {
     @Option(help: .init("Replace this damaged provider, and keep its logins.", valueName: "row"))
     var replaceDamaged: String?
 
+    @Flag(help: "Ask the provider and check everything, and add nothing.")
+    var dryRun = false
+
     @Flag(help: "Accept http:// on this machine, for development servers.")
     var allowInsecureLoopback = false
 
@@ -49,9 +52,9 @@ struct ProviderAddCommand: VaultCommand {
             issuer != nil || settings.tokenEndpoint != nil || chosen.profile.endpoints.token != nil
                 || chosen.profile.endpoints.issuer != nil
         else {
-            throw Self.unknownEndpoints
+            throw Self.unknownEndpoints(of: chosen.profile)
         }
-        let provider = try await access.open { vault, reader in
+        let provider: Provider? = try await access.open { vault, reader in
             let authentication = try client.authentication(
                 client.method(preferring: chosen.profile), chosen.profile, &reader, invocation)
             let certificate = try client.tokenCertificate(beside: authentication.methodName, &reader)
@@ -60,6 +63,10 @@ struct ProviderAddCommand: VaultCommand {
             registration.profileDocument = chosen.document
             registration.alternativeSecrets =
                 try client.further.secrets(after: authentication.methodName, &reader) ?? []
+            if dryRun {
+                try await plan(registration, in: vault, invocation)
+                return nil
+            }
             do {
                 guard let replaceDamaged else {
                     return try await vault.addProvider(registration, of: tenant.tenant?.tenant)
@@ -67,11 +74,10 @@ struct ProviderAddCommand: VaultCommand {
                 return try await vault.addProvider(
                     registration, replacingDamaged: try DamagedRowSelection.id(replaceDamaged))
             } catch let error as VaultError where error.code == .conflict && error.hint == "choose another name" {
-                throw Failure(
-                    .usage, code: "providerExists", "there is already a provider \(Printable.shortened(name))",
-                    hints: ["choose another name, or remove that one: vaultctl provider remove NAME"])
+                throw exists
             }
         }
+        guard let provider else { return }
         try invocation.emit(ProviderFacts.sheet(provider))
         if provider.revocationEndpoint == nil {
             invocation.note("note: the provider has no revocation endpoint, so logging out cannot end its grants")
@@ -102,7 +108,9 @@ struct ProviderAddCommand: VaultCommand {
                 name: name, metadata: metadata, clientID: clientID, authentication: authentication, scope: given.scope,
                 redirectURI: given.redirectURI, dpop: policy, tokenCertificate: certificate)
         } else {
-            guard let tokenEndpoint = given.tokenEndpoint ?? known.token else { throw Self.unknownEndpoints }
+            guard let tokenEndpoint = given.tokenEndpoint ?? known.token else {
+                throw Self.unknownEndpoints(of: profile)
+            }
             registration = ProviderRegistration(
                 name: name, issuer: issuer ?? known.issuer, authorizationEndpoint: known.authorization,
                 tokenEndpoint: tokenEndpoint, clientID: clientID, authentication: authentication, scope: given.scope,
@@ -124,9 +132,38 @@ struct ProviderAddCommand: VaultCommand {
         return registration
     }
 
-    private static var unknownEndpoints: Failure {
-        .usage(
-            "the provider's endpoints are unknown",
-            hint: "discover them with --issuer URL, or specify --token-endpoint and --authorization-endpoint")
+    private static func unknownEndpoints(of profile: ProviderProfile) -> Failure {
+        Failure(
+            .usage, "the provider's endpoints are unknown",
+            hints: (issuers[profile.name].map { ["its issuer is of the form --issuer \($0)"] } ?? [])
+                + ["discover them with --issuer URL, or specify --token-endpoint and --authorization-endpoint"])
+    }
+
+    /// Of providers whose issuer names the customer.
+    private static let issuers = [
+        "entra": "https://login.microsoftonline.com/TENANT-ID/v2.0", "okta": "https://YOUR-DOMAIN.okta.com",
+        "auth0": "https://YOUR-TENANT.auth0.com/", "keycloak": "https://YOUR-HOST/realms/YOUR-REALM",
+    ]
+
+    private var exists: Failure {
+        Failure(
+            .usage, code: "providerExists", "there is already a provider \(Printable.shortened(name))",
+            hints: ["choose another name, or remove that one: vaultctl provider remove NAME"])
+    }
+
+    /// What would be added. Of the provider only its metadata was asked for.
+    private func plan(_ registration: ProviderRegistration, in vault: Vault, _ invocation: Invocation) async throws {
+        let qualified = tenant.provider(name)
+        if try await vault.providers().contains(where: { $0.provider?.name == qualified }), replaceDamaged == nil {
+            throw exists
+        }
+        try invocation.emit([
+            Field("name", qualified), .data("isDryRun", true), Field("issuer", registration.issuer?.rawValue),
+            Field("authorizationEndpoint", registration.authorizationEndpoint?.rawValue),
+            Field("tokenEndpoint", registration.tokenEndpoint.rawValue),
+            Field("revocationEndpoint", registration.revocationEndpoint?.rawValue).orWords("none"),
+            Field("clientId", registration.clientID.rawValue), Field("profile", registration.profile),
+        ])
+        invocation.note("nothing was added")
     }
 }

@@ -10,7 +10,7 @@ struct ProviderProfilesCommand: VaultCommand {
             vaultctl provider profiles
             vaultctl provider profiles --dir ./profiles
 
-            A profile describes the particulars of one provider: docs/adding-a-provider.md. No vault is needed. With \
+            A profile describes the particulars of one provider: man tokenvault-adding-a-provider. No vault is needed. With \
             --dir, every file whose name ends in .json is checked; the exit code is 3 if any of them cannot be used.
             """)
 
@@ -42,7 +42,7 @@ struct ProviderProfilesCommand: VaultCommand {
             throw invocation.end(
                 afterOutput: Failure(
                     .partlyDone, "\(failures.count) of \(Count.of(rows.count, "profile")) cannot be used",
-                    hints: ["docs/adding-a-provider.md explains the fields"]))
+                    hints: ["man tokenvault-adding-a-provider explains the fields"]))
         }
     }
 

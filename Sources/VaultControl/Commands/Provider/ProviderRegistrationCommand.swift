@@ -18,10 +18,14 @@ struct RegistrationShowCommand: VaultCommand {
     @Argument(help: "The provider's name.")
     var name: String
 
+    @OptionGroup var tenant: TenantOption
+
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
-        let facts = try await VaultAccess(global, invocation).manage { try await $0.registration(ofProvider: name) }
+        let facts = try await VaultAccess(global, invocation).manage {
+            try await $0.registration(ofProvider: tenant.provider(name))
+        }
         try invocation.emit(RegistrationFacts.sheet(facts))
     }
 }
@@ -39,6 +43,8 @@ struct RegistrationUpdateCommand: VaultCommand {
 
     @Argument(help: "The provider's name.")
     var name: String
+
+    @OptionGroup var tenant: TenantOption
 
     @Option(help: .init("Where callbacks may go, all of them. Repeatable.", valueName: "url"))
     var redirectURI: [String] = []
@@ -60,7 +66,7 @@ struct RegistrationUpdateCommand: VaultCommand {
             redirectURIs: redirectURI.isEmpty ? nil : try redirectURI.map { try RedirectURI($0) },
             clientName: clientName, scope: try scope.map { try Scope($0) })
         let facts = try await VaultAccess(global, invocation).manage {
-            try await $0.updateRegistration(ofProvider: name, change)
+            try await $0.updateRegistration(ofProvider: tenant.provider(name), change)
         }
         try invocation.emit(RegistrationFacts.sheet(facts))
         invocation.note("changed the registration at \(Printable.shortened(name))")
@@ -74,6 +80,8 @@ struct RegistrationDeleteCommand: VaultCommand {
     @Argument(help: "The provider's name.")
     var name: String
 
+    @OptionGroup var tenant: TenantOption
+
     @Flag(help: "Delete it even if logins hold refresh tokens: they are lost.")
     var force = false
 
@@ -82,9 +90,9 @@ struct RegistrationDeleteCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         try await VaultAccess(global, invocation).manage { users in
-            _ = try await users.vault.provider(named: name)
+            _ = try await users.vault.provider(named: tenant.provider(name))
             try confirmation.require("Delete the registration at \(Printable.shortened(name))", invocation)
-            try await users.deleteRegistration(ofProvider: name, force: force)
+            try await users.deleteRegistration(ofProvider: tenant.provider(name), force: force)
         }
         try invocation.emit(Sheet([.data("deleted", name)]), text: "")
         invocation.note("deleted the registration at \(Printable.shortened(name)); the provider is still in the vault")

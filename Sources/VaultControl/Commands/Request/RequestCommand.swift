@@ -26,11 +26,16 @@ struct RequestCommand: VaultCommand {
     @Argument(help: .init("Where to: an https URL, percent-encoded.", valueName: "url"))
     var url: String
 
-    @Option(help: .init("The login's id.", valueName: "id"))
+    @Argument(help: .init("The login's id, or its beginning.", valueName: "login"))
+    var loginArgument: String?
+
+    @Option(help: .init("The same as an option.", valueName: "id"))
     var login: String?
 
     @Option(name: .shortAndLong, help: .init("The user, if they have only one login.", valueName: "id"))
     var user: String?
+
+    @OptionGroup var tenant: TenantOption
 
     @Option(
         help: .init("Send a token of the client itself, at this provider, instead of a user's.", valueName: "provider"))
@@ -63,9 +68,12 @@ struct RequestCommand: VaultCommand {
                 throw ValidationError("--scope, --resource and --parameter are options of --client")
             }
         } else {
-            guard login == nil, user == nil else {
-                throw ValidationError("--client cannot be combined with --login or --user")
+            guard login == nil, loginArgument == nil, user == nil else {
+                throw ValidationError("--client cannot be combined with a login or --user")
             }
+        }
+        guard login == nil || loginArgument == nil else {
+            throw ValidationError("a login and --login cannot be combined")
         }
     }
 
@@ -140,7 +148,7 @@ struct RequestCommand: VaultCommand {
 
     /// Whose token goes with the request, as it was named.
     private enum Sender {
-        case user(LoginSelection.Choice)
+        case user(LoginSelection.Named)
         case client(String, TokenRequest, [FormParameter])
     }
 
@@ -153,9 +161,11 @@ struct RequestCommand: VaultCommand {
     private var sender: Sender {
         get throws {
             guard let client else {
-                return .user(try LoginSelection.choice(login: login, user: user, way: "--login ID"))
+                return .user(
+                    try LoginSelection.Named(
+                        login: login ?? loginArgument, user: user, tenant: tenant.tenant, way: "a login id"))
             }
-            return .client(client, try clientToken.request, try clientToken.parameters)
+            return .client(tenant.provider(client), try clientToken.request, try clientToken.parameters)
         }
     }
 
@@ -164,7 +174,8 @@ struct RequestCommand: VaultCommand {
         _ sender: Sender, _ users: UserManager, to outgoing: HTTPRequest
     ) async throws -> Owner {
         switch sender {
-        case .user(let choice):
+        case .user(let named):
+            let choice = try await named.choice(in: users.vault)
             let token = try await users.token(of: choice, TokenRequest(), sentWith: outgoing)
             try await users.recordReveal(of: token)
             return .login(token.login)

@@ -45,20 +45,20 @@ struct TenantEraseCommand: VaultCommand {
             command again later.
             """)
 
-    @Argument(help: "The tenant's name.")
+    @Argument(help: .init("The tenant's name.", valueName: "tenant"))
     var name: TenantName
+
+    @Flag(help: "Say what would be erased, and change nothing.")
+    var dryRun = false
 
     @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let tenant = name.tenant
+        if dryRun { return try await plan(tenant, invocation) }
         let erasure = try await VaultAccess(global, invocation).manage { users in
-            guard let summary = try await users.vault.tenants().first(where: { $0.tenant == tenant }) else {
-                throw Failure(
-                    .notFound, code: "unknownTenant", "the vault has no such tenant",
-                    hints: ["list all tenants: vaultctl tenant list"])
-            }
+            let summary = try await Self.summary(of: tenant, in: users.vault)
             try confirmation.require(
                 "Erase tenant \(tenant.name) with \(Count.of(summary.users, "user")) and "
                     + Count.of(summary.logins, "login"), invocation)
@@ -76,5 +76,30 @@ struct TenantEraseCommand: VaultCommand {
             invocation.hint("see what waits: vaultctl outbox list; then run this again")
             throw ExitRequest(status: .partlyDone)
         }
+    }
+
+    private func plan(_ tenant: Tenant, _ invocation: Invocation) async throws {
+        let (summary, backups) = try await VaultAccess(global, invocation).open { vault in
+            (try await Self.summary(of: tenant, in: vault), try await vault.backups().compactMap(\.backup))
+        }
+        try invocation.emit(
+            Sheet([
+                Field("tenant", tenant.name), Field("users", summary.users), Field("logins", summary.logins),
+                Field("providers", summary.providers), .data("isDryRun", true),
+                Field("backups", backups.map(BackupSheets.sheet)).words(backups.count).label("backups of the vault"),
+            ]))
+        invocation.note("nothing was erased")
+        if !backups.isEmpty {
+            invocation.hint("backups may hold its users; destroy every copy, then: vaultctl backup forget BACKUP")
+        }
+    }
+
+    private static func summary(of tenant: Tenant, in vault: Vault) async throws -> TenantSummary {
+        guard let summary = try await vault.tenants().first(where: { $0.tenant == tenant }) else {
+            throw Failure(
+                .notFound, code: "unknownTenant", "the vault has no such tenant",
+                hints: ["list all tenants: vaultctl tenant list"])
+        }
+        return summary
     }
 }

@@ -21,6 +21,8 @@ struct TokenClientCommand: VaultCommand {
     @Argument(help: "The provider's name in the vault.")
     var provider: String
 
+    @OptionGroup var tenant: TenantOption
+
     @OptionGroup var options: ClientTokenOptions
 
     @Flag(help: "Print the access token itself.")
@@ -31,12 +33,13 @@ struct TokenClientCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let (request, parameters) = (try options.request, try options.parameters)
         let token = try await VaultAccess(global, invocation).manage { users in
-            if reveal, try await users.vault.provider(named: provider).dpop == .required {
+            if reveal, try await users.vault.provider(named: tenant.provider(provider)).dpop == .required {
                 throw Failure.usage(
                     "this provider's tokens are bound to a key that ends with this process",
                     hint: "to call an API with one: vaultctl request URL --client \(Printable.escape(provider))")
             }
-            let token = try await users.clientToken(provider: provider, request, parameters: parameters)
+            let token = try await users.clientToken(
+                provider: tenant.provider(provider), request, parameters: parameters)
             if reveal { try await users.recordReveal(of: token) }
             return token
         }

@@ -26,7 +26,7 @@ struct TokenGetCommand: VaultCommand {
     @Flag(help: "Print the access token itself.")
     var reveal = false
 
-    @Option(help: .init("How long the token must still be valid, such as 90, 15m or 2h.", valueName: "time"))
+    @Option(help: .init("How long the token must still be valid, such as 90s, 15m or 2h.", valueName: "time"))
     var minValidity: TimeSpan?
 
     @Option(
@@ -38,15 +38,17 @@ struct TokenGetCommand: VaultCommand {
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
-        let choice = try selection.choice
+        let named = try selection.named
         // Printed before the vault is closed, which waits for a renewal in progress.
         let isValidForLess = try await VaultAccess(global, invocation).manage { users in
+            let choice = try await named.choice(in: users.vault)
             do {
                 let token = try await users.token(
                     of: choice, TokenRequest(minimumValidity: minValidity?.duration, deadline: deadline?.duration))
                 if reveal { try await users.recordReveal(of: token) }
                 try emit(token, invocation)
                 sayWhatGoesOn(users, invocation)
+                await warnOfEnd(token, users.vault, invocation)
                 return warn(about: token, invocation)
             } catch let error as VaultError where error.code == .deadlineExceeded {
                 invocation.report(Failure(error))
@@ -65,6 +67,14 @@ struct TokenGetCommand: VaultCommand {
             try invocation.emit(sheet)
             invocation.hint("--reveal prints the token itself")
         }
+    }
+
+    /// A token that is the last one is good until it expires, and then nothing comes after it.
+    private func warnOfEnd(_ token: VaultToken, _ vault: Vault, _ invocation: Invocation) async {
+        guard let login = try? await vault.login(token.login), let failure = login.failure else { return }
+        invocation.warn(
+            "this token is the login's last: it cannot be renewed, \(StateWords.words(failure, now: invocation.now))")
+        invocation.hint("ask the user to log in again: vaultctl login begin --into \(login.id)")
     }
 
     private func sayWhatGoesOn(_ users: UserManager, _ invocation: Invocation) {

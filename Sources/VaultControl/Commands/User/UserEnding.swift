@@ -6,6 +6,8 @@ struct UserEnding: ParsableArguments {
     @Argument(help: "The user's id.")
     var id: String
 
+    @OptionGroup var tenant: TenantOption
+
     @OptionGroup var confirmation: ConfirmationOptions
 
     /// - Parameters:
@@ -18,16 +20,19 @@ struct UserEnding: ParsableArguments {
         _ access: VaultAccess,
         _ body: (UserManager, String) async throws -> (report: RevocationReport, facts: Sheet)
     ) async throws {
-        let name = Printable.shortened(id)
+        let (id, name) = (qualified, Printable.shortened(qualified))
         let done = try await access.manage { users in
             try await confirmation.require(
-                question(name, try logins(in: users.vault, endsDamaged: endsDamaged)), access.invocation)
+                question(name, try logins(of: id, in: users.vault, endsDamaged: endsDamaged)), access.invocation)
             return try await body(users, id)
         }
         try RevocationFacts.emit(done.report, done: "\(deed) user \(name)", adding: done.facts, access.invocation)
     }
 
-    private func logins(in vault: Vault, endsDamaged: Bool) async throws -> String {
+    /// As the vault calls the user.
+    var qualified: String { tenant.user(id) }
+
+    private func logins(of id: String, in vault: Vault, endsDamaged: Bool) async throws -> String {
         do {
             return await Count.of(try vault.user(id).logins.count, "login")
         } catch let error as VaultError where error.code == .quarantined && endsDamaged {

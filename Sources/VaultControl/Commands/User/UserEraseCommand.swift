@@ -29,7 +29,7 @@ struct UserEraseCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
         if dryRun { return try await plan(access, invocation) }
-        let backups = (try? await access.open { try await $0.backups(holding: ending.id) }) ?? []
+        let backups = (try? await access.open { try await $0.backups(holding: ending.qualified) }) ?? []
         defer { warn(of: backups, invocation) }
         do {
             try await ending.run(
@@ -64,7 +64,7 @@ struct UserEraseCommand: VaultCommand {
 
     private func plan(_ access: VaultAccess, _ invocation: Invocation) async throws {
         let (user, backups) = try await access.open { vault in
-            (try await vault.user(ending.id), try await vault.backups(holding: ending.id))
+            (try await vault.user(ending.qualified), try await vault.backups(holding: ending.qualified))
         }
         let sheet: Sheet = [
             Field("user", user.id), Field("logins", user.logins.map(\.description)).words(user.logins.count),

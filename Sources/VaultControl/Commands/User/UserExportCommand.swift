@@ -21,13 +21,15 @@ struct UserExportCommand: VaultCommand {
         help: .init("Write to this new file instead of the standard output.", valueName: "file"), completion: .file())
     var out: String?
 
+    @OptionGroup var tenant: TenantOption
+
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     private static let page = 500
 
     func run(_ invocation: Invocation) async throws {
         let sheet = try await VaultAccess(global, invocation).open { vault in
-            try await Self.sheet(id, vault, invocation)
+            try await Self.sheet(tenant.user(id), vault, invocation)
         }
         let text = sheet.json.text + "\n"
         guard let out else { return try invocation.console.write(text, to: .output) }

@@ -7,17 +7,33 @@ struct UserListCommand: VaultCommand {
     @Flag(help: "Only disabled users.")
     var disabled = false
 
-    @Option(help: .init("Only those of this tenant.", valueName: "name"))
+    @Option(help: .init("Only those of this tenant.", valueName: "tenant"))
     var tenant: TenantName?
+
+    @Flag(help: "Print how many there are.")
+    var count = false
+
+    @Option(help: .init("List so many at most.", valueName: "number"))
+    var limit: Int?
 
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
+    func validate() throws {
+        guard limit.map({ $0 > 0 }) ?? true else { throw ValidationError("--limit must be 1 or more") }
+        if count, limit != nil { throw ValidationError("--count and --limit cannot be combined") }
+    }
+
     func run(_ invocation: Invocation) async throws {
         try await VaultAccess(global, invocation).open { vault in
+            try await vault.require(tenant?.tenant)
+            if count { return try await printCount(vault, invocation) }
             var listing = Listing("users", UserFacts.headings, invocation)
+            var left = limit ?? .max
             try await listing.appendAll { cursor in
                 let page = try await vault.users(after: cursor, limit: Listing.pageSize)
-                return (page.entries.filter(isWanted).map(UserFacts.sheet), page.next)
+                let wanted = page.entries.filter(isWanted).prefix(left)
+                left -= wanted.count
+                return (wanted.map(UserFacts.sheet), left > 0 ? page.next : nil)
             }
             if listing.isEmpty {
                 invocation.hint(
@@ -26,6 +42,18 @@ struct UserListCommand: VaultCommand {
                         : "there is no user yet; log one in: vaultctl login begin --user ID --provider NAME")
             }
         }
+    }
+
+    private func printCount(_ vault: Vault, _ invocation: Invocation) async throws {
+        var (users, damaged, cursor) = (0, 0, nil as String?)
+        repeat {
+            let page = try await vault.users(after: cursor, limit: Listing.pageSize)
+            for entry in page.entries where isWanted(entry) {
+                if case .user = entry { users += 1 } else { damaged += 1 }
+            }
+            cursor = page.next
+        } while cursor != nil
+        try invocation.emit(Sheet([Field("users", users), Field("damaged", damaged)]))
     }
 
     /// Damaged rows are never hidden: what they were is unknown.

@@ -7,11 +7,13 @@ struct UserShowCommand: VaultCommand {
     @Argument(help: "The user's id.")
     var id: String
 
+    @OptionGroup var tenant: TenantOption
+
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let (user, logins) = try await VaultAccess(global, invocation).open { vault in
-            await (try vault.user(id), try vault.logins(ofUser: id, limit: 1_000))
+            await (try vault.user(tenant.user(id)), try vault.logins(ofUser: tenant.user(id), limit: 1_000))
         }
         let sheets = logins.map { LoginFacts.sheet($0, now: invocation.now) }
         let table = invocation.text(Table(LoginFacts.headings, sheets))

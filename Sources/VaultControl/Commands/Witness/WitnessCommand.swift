@@ -11,7 +11,7 @@ struct WitnessCommand: ParsableCommand {
             machine, so that both are not put back together.
 
             Instead of a file, a program of yours can keep the state, on another machine for instance: \
-            --witness-command JSON (or TOKENVAULT_WITNESS_COMMAND). docs/vaultctl.md says what it must do.
+            --witness-command JSON (or TOKENVAULT_WITNESS_COMMAND). man tokenvault-vaultctl says what it must do.
             """,
         subcommands: [WitnessBeginCommand.self, WitnessShowCommand.self, WitnessAcceptCommand.self])
 }

@@ -139,7 +139,7 @@ struct KeyCommandTests {
         #expect(try await harness.run("status", "--key-file", harness.path("second.key")).status == 0)
         #expect(
             try await harness.run("key", "remove", "nonsense", "--yes", "--key-file", harness.path("second.key")).status
-                == 1)
+                == 2)
     }
 
     @Test func aKeyIsProvenByAPassphrase() async throws {

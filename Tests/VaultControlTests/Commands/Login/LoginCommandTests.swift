@@ -128,8 +128,8 @@ struct LoginCommandTests {
                 let result = try await world.harness.run(command + ["--user", "bob"])
                 #expect(result.status == 1)
                 #expect(result.error.contains("2 logins"))
-                #expect(result.error.contains("hint: \(first)  acme, desk, good"))
-                #expect(result.error.contains("hint: \(second)  acme, good"))
+                #expect(result.error.contains("hint: \(first)  acme, desk, established"))
+                #expect(result.error.contains("hint: \(second)  acme, established"))
             }
         }
     }

@@ -29,6 +29,50 @@ struct TenantCommandTests {
         await transport.shutdown()
     }
 
+    /// Each command that names a user or a provider takes the tenant's, and none shows the separator.
+    @Test func tenantsAreRunByHand() async throws {
+        try await World.with { world in
+            let contoso = ["--tenant", "contoso"]
+            func run(_ words: String...) async throws -> RunResult {
+                let result = try await world.harness.run(words + contoso)
+                #expect(result.status == 0, "\(words): \(result.error)")
+                #expect(!(result.output + result.error).contains("1d}"), "\(words): \(result.output)\(result.error)")
+                return result
+            }
+            let added = try await run(
+                "provider", "add", "acme", "--issuer", world.server.issuer, "--client-id", "demo",
+                "--allow-insecure-loopback", "--redirect-uri", "https://app.example/callback")
+            #expect(added.output.contains("name\tcontoso/acme\n"), "\(added.output)")
+            let grant = try #require(world.server.issueGrant(user: "alice"))
+            let login = try await world.harness.run(
+                ["login", "add", "--user", "alice", "--provider", "acme", "--refresh-token", "-"] + contoso,
+                input: try #require(grant.refreshToken)
+            ).line
+            #expect(try await run("login", "show", "--user", "alice").output.contains("contoso/alice"))
+            #expect(try await run("token", "get", "--user", "alice").output.contains(login))
+            #expect(try await run("login", "refresh", "--user", "alice").status == 0)
+            #expect(try await run("login", "begin", "--user", "bob", "--provider", "acme").output.contains("state="))
+            #expect(try await run("login", "list").output.contains("contoso/alice"))
+            #expect(try await run("provider", "list").output.contains("contoso/acme"))
+            #expect(try await run("status", "--provider", "acme").output.contains("contoso/acme"))
+            #expect(try await run("user", "show", "alice").output.contains(login))
+            #expect(try await run("audit", "list", "--user", "alice").output.contains(login))
+            #expect(try await run("events", "--user", "alice").output.contains(login))
+            #expect(try await run("key", "rotate", "--data-keys", "--user", "alice").status == 0)
+            #expect(try await run("restore", "accept", "--provider", "acme", "--dry-run").status == 0)
+            #expect(try await world.fails(.notFound, "login", "show", "--user", "alice").error.contains("no such user"))
+            #expect(
+                try await world.fails(.notFound, "login", "list", "--tenant", "nosuch").error.contains(
+                    "no tenant nosuch"))
+            let plan = try await world.ok("tenant", "erase", "contoso", "--dry-run", "--json").json
+            #expect(plan["users"] as? Int == 1 && plan["isDryRun"] as? Bool == true)
+            #expect(try await run("user", "disable", "alice", "--yes").error.contains("disabled user contoso/alice"))
+            #expect(try await run("user", "enable", "alice").error.contains("contoso/alice"))
+            #expect(try await run("user", "erase", "alice", "--yes").error.contains("erased user contoso/alice"))
+            #expect(try await world.ok("user", "list", "--count", "--json").json["users"] as? Int == 0)
+        }
+    }
+
     @Test func tenantsAreListedAndErased() async throws {
         try await World.with { world in
             for tenant in ["contoso", "fabrikam"] {

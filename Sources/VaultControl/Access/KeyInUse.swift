@@ -1,0 +1,38 @@
+import TokenVault
+
+/// A key in errors: what it is, where it is, and what named it.
+struct KeyInUse {
+    let key: NamedKey
+    /// An option, a variable, or a line of the configuration file.
+    let origin: String
+
+    init(_ key: NamedKey, from origin: String) { (self.key, self.origin) = (key, origin) }
+
+    /// The file that is read for it, and how errors call it.
+    var file: (noun: String, path: String)? {
+        switch key {
+        case .keyFile(let path): ("key file", path)
+        case .line(.file(let path)): ("key file", path)
+        case .identity(let path): ("identity file", path)
+        case .passphrase(.file(let path)): ("passphrase file", path)
+        default: nil
+        }
+    }
+
+    /// For a sentence.
+    var words: String {
+        if let file {
+            let noun =
+                file.noun == "passphrase file" ? "passphrase in" : file.noun == "key file" ? file.noun : "identity"
+            return "the \(noun) \(Printable.path(file.path)) (\(origin))"
+        }
+        return switch key {
+        case .passphrase(.prompt): "this passphrase"
+        case .passphrase: "the passphrase (\(origin))"
+        case .credential(let name): "the credential \(Printable.named(name)) (\(origin))"
+        case .command(let arguments): "the key that \(Printable.path(arguments.first ?? "")) prints (\(origin))"
+        case .wrapped(let arguments): "the key that \(Printable.path(arguments.first ?? "")) unwraps (\(origin))"
+        default: "the key (\(origin))"
+        }
+    }
+}

@@ -1,0 +1,214 @@
+import Glibc
+import TokenVault
+import TokenVaultPostgreSQL
+
+/// What is opened, for errors.
+struct NamedPlace {
+    /// `vault` or `backup`.
+    var noun = "vault"
+    let path: String
+    /// An option, a variable, a line of the configuration file, or an argument.
+    let origin: String
+    /// Of a backup that only these recipients open.
+    var recipients: [String] = []
+
+    var words: String { "\(Printable.path(path)) (\(origin))" }
+}
+
+extension VaultAccess {
+    /// What named a setting: its option, or else its variable, or the line of the configuration file that stands in for it.
+    func origin(_ option: String, isGiven: Bool, _ variable: String) -> String {
+        isGiven ? option : invocation.origins[variable] ?? variable
+    }
+
+    var vaultPlace: NamedPlace {
+        get throws(Failure) {
+            NamedPlace(path: try path, origin: origin("--vault", isGiven: options.vault != nil, "TOKENVAULT_VAULT"))
+        }
+    }
+
+    /// Runs `body`, and names in its errors what is opened, and the key.
+    func explaining<R>(_ place: NamedPlace, _ key: KeyInUse?, _ body: () async throws -> R) async throws -> R {
+        do {
+            return try await body()
+        } catch let error as VaultError {
+            throw explained(error, place, key) ?? error
+        }
+    }
+
+    func explaining<R>(_ place: NamedPlace, _ key: KeyInUse?, _ body: () throws -> R) throws -> R {
+        do {
+            return try body()
+        } catch let error as VaultError {
+            throw explained(error, place, key) ?? error
+        }
+    }
+
+    /// Nil: the library says all there is to say.
+    private func explained(_ error: VaultError, _ place: NamedPlace, _ key: KeyInUse?) -> Failure? {
+        switch error.code {
+        case .wrongKey: key.map { wrongKey(error, place, $0) }
+        case .keyMalformed, .keyTruncated, .keyMissing, .keyUnsafe: key.flatMap { unusable(error, place, $0) }
+        case .keyUnavailable, .keyServiceBusy:
+            key.map { key in
+                var failure = Failure(error)
+                if !key.origin.hasPrefix("--") { failure.hints.append("the key is named by \(key.origin)") }
+                return failure
+            }
+        case .notAVault, .notABackup: notWhatItIs(error, place, key)
+        case .unsafeFile, .migrationNeeded, .newerSchema, .vaultUnfinished, .damaged, .readOnly, .storageFailed:
+            named(error, place)
+        default: nil
+        }
+    }
+
+    private func wrongKey(_ error: VaultError, _ place: NamedPlace, _ key: KeyInUse) -> Failure {
+        if error.message.hasPrefix("one of the keys") {
+            return Failure(
+                .wrongKey, "\(key.words) opens none of the vault's key slots", hints: ["check \(key.origin)"])
+        }
+        let front = "this key does not open the vault"
+        guard error.message.hasPrefix(front) else {
+            return Failure(.wrongKey, "\(key.words): \(error.message)")
+        }
+        if !place.recipients.isEmpty {
+            let recipients = place.recipients.map { Printable.shortened($0, to: 80) }.joined(separator: ", ")
+            return Failure(
+                .wrongKey, "the backup \(place.words) is sealed for \(recipients), and \(key.words) does not open it",
+                hints: ["name the identity of that recipient: --identity PATH"])
+        }
+        let rest = place.noun == "vault" ? error.message.dropFirst(front.count) : ""
+        var hints: [String] = []
+        if let file = key.file, let kind = FileKind(file.path), let hint = hint(kind, for: key) { hints.append(hint) }
+        if key.origin.hasSuffix("that is moved") {
+            hints.append(
+                "name the target's own key: --target-key-file PATH, --target-passphrase-file or --target-identity")
+        } else if hints.isEmpty {
+            hints.append(
+                "name the key of this \(place.noun), or the vault of this key; with a key that works, vaultctl key list "
+                    + "shows all key slots")
+        }
+        return Failure(.wrongKey, "\(key.words) does not open the \(place.noun) \(place.words)\(rest)", hints: hints)
+    }
+
+    /// A file that is not what the key's option reads.
+    private func unusable(_ error: VaultError, _ place: NamedPlace, _ key: KeyInUse) -> Failure? {
+        guard let file = key.file else {
+            return Failure(error.code, "\(key.words): \(error.message)", hints: [error.hint ?? "check \(key.origin)"])
+        }
+        if let problem = PathProblem(
+            file.noun, at: file.path, from: key.origin,
+            advice: "check \(key.origin); a vault cannot be opened without one of its keys", home: environment("HOME"))
+        {
+            return Failure(problem.isMissing ? .keyMissing : .keyUnsafe, problem.message, hints: problem.hints)
+        }
+        guard error.code != .keyUnsafe || FileKind(file.path) == .directory else {
+            let isNamed = key.origin.hasPrefix("--")
+            return Failure(
+                error.code, error.message + (isNamed ? "" : " (\(key.origin))"), hints: error.hint.map { [$0] } ?? [])
+        }
+        let isTheVault = isSameFile(file.path, place.path)
+        let kind = isTheVault ? .vault : FileKind(file.path) ?? .unknown
+        guard kind != (file.noun == "key file" ? FileKind.keyFile : .identity) else {
+            let hint =
+                error.message.contains("carriage return")
+                ? "\(error.hint ?? ""); the key itself is unharmed: "
+                    + "sed -i 's/\\r$//' \(Printable.path(file.path))" : error.hint
+            return Failure(
+                error.code, error.message.replacing("the \(file.noun)", with: key.words, maxReplacements: 1),
+                hints: hint.map { [$0] } ?? [])
+        }
+        if isSwapped(place, file.path) { return swapped(place, key, file.path) }
+        let wanted = file.noun == "key file" ? "a key file" : "an \(file.noun)"
+        let what =
+            switch kind {
+            case .unknown: "is not \(wanted)"
+            case .notAFile, .empty: "is \(kind.words), and no \(file.noun)"
+            case .keyFileWithMark: "has something before its line"
+            default: "is \(kind.words), not \(wanted)"
+            }
+        return Failure(
+            error.code == .keyUnsafe ? .keyMalformed : error.code,
+            "\(Printable.path(file.path)) (\(key.origin)) \(what)",
+            hints: [hint(kind, for: key) ?? "check \(key.origin)"])
+    }
+
+    /// Which option reads such a file.
+    private func hint(_ kind: FileKind, for key: KeyInUse) -> String? {
+        let path = key.file.map { Printable.path($0.path) } ?? ""
+        let noun = key.file?.noun
+        return switch kind {
+        case .keyFile where noun != "key file": "this is a key file: use --key-file \(path)"
+        case .identity where noun != "identity file": "this is an age identity: use --identity \(path)"
+        case .vault where noun != nil: "the vault is named with --vault, and its key file with --key-file"
+        case .backup where noun != nil: "a backup is an argument: vaultctl backup verify \(path)"
+        case .keyFileWithMark:
+            "an editor has put a mark or a blank before the line; the key itself is unharmed: take it away"
+        case .pem where noun == "key file": "a client's key belongs to a provider: --client-key-file"
+        default: nil
+        }
+    }
+
+    private func isSwapped(_ place: NamedPlace, _ keyPath: String) -> Bool {
+        FileKind(place.path) == .keyFile && [.vault, .backup].contains(FileKind(keyPath))
+    }
+
+    private func swapped(_ place: NamedPlace, _ key: KeyInUse, _ keyPath: String) -> Failure {
+        let (vault, line) = (Printable.path(keyPath), Printable.path(place.path))
+        return Failure(
+            .notAVault, "\(place.origin) and \(key.origin) are swapped: \(line) is a key file, and \(vault) is a vault",
+            hints: ["use --vault \(vault) --key-file \(line)"])
+    }
+
+    private func notWhatItIs(_ error: VaultError, _ place: NamedPlace, _ key: KeyInUse?) -> Failure {
+        if let key, let file = key.file, isSwapped(place, file.path) { return swapped(place, key, file.path) }
+        guard !VaultLocation.isPostgreSQL(place.path), let kind = FileKind(place.path) else {
+            return named(error, place)
+        }
+        let article = "a \(place.noun)"
+        switch kind {
+        case .vault where place.noun == "vault", .backup where place.noun == "backup", .empty:
+            return named(error, place)
+        case .backup:
+            return Failure(
+                error.code, "\(place.words) is a backup, and cannot be used as a vault",
+                hints: ["make a vault of it: vaultctl backup restore \(Printable.path(place.path)) TARGET"])
+        case .vault:
+            return Failure(
+                error.code, "\(place.words) is a vault, not a backup of one",
+                hints: [
+                    "the backup comes first: vaultctl backup restore BACKUP TARGET",
+                    "list all backups: vaultctl backup list",
+                ])
+        case .unknown:
+            return Failure(
+                error.code,
+                "\(place.words) is not \(article)"
+                    + (place.noun == "backup" ? ", or was cut short" : ""),
+                hints: ["check \(place.origin)"])
+        default:
+            return Failure(
+                error.code, "\(place.words) is \(kind.words), not \(article)", hints: ["check \(place.origin)"])
+        }
+    }
+
+    /// The library's sentence with the path, and a way that fits who asks.
+    private func named(_ error: VaultError, _ place: NamedPlace) -> Failure {
+        var failure = Failure(error)
+        var status = stat()
+        // Root must not take a service's vault away from it.
+        if error.code == .unsafeFile, geteuid() == 0, unsafe stat(place.path, &status) == 0, status.st_uid != 0 {
+            failure.hints = ["run vaultctl as its owner: runuser -u \(PathProblem.owner(status)) -- vaultctl …"]
+        }
+        let name = place.path.split(separator: "/").last.map(String.init) ?? place.path
+        // A witness or a pin that is refused has a path of its own.
+        let isOfVault = ["the vault", "the file", "the backup"].contains { failure.message.hasPrefix($0) }
+        guard isOfVault, !failure.message.contains(name) else { return failure }
+        var named = Failure(
+            failure.status, code: failure.code, "\(failure.message): \(place.words)", hints: failure.hints)
+        named.answer = failure.answer
+        return named
+    }
+
+    private func isSameFile(_ one: String, _ other: String) -> Bool { Self.isSameFile(one, other) }
+}

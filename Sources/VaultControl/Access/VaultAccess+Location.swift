@@ -1,0 +1,105 @@
+import Glibc
+import TokenVault
+import TokenVaultPostgreSQL
+
+/// Where the vault is.
+extension VaultAccess {
+    var path: String {
+        get throws(Failure) {
+            guard let path = options.vault ?? environment("TOKENVAULT_VAULT") else {
+                throw .usage(
+                    "no vault specified",
+                    hint: "use --vault PATH, set TOKENVAULT_VAULT, or name it in a configuration file")
+            }
+            return path
+        }
+    }
+
+    /// Where the vault lies: in a file or on a server.
+    var location: VaultLocation {
+        get throws {
+            try location(try path)
+        }
+    }
+
+    /// What the text of an option or argument names.
+    func location(_ text: String) throws -> VaultLocation {
+        guard VaultLocation.isPostgreSQL(text) else {
+            try refuseAddress(text)
+            return .sqlite(text)
+        }
+        guard !VaultLocation.holdsPassword(text) else {
+            throw Failure.usage(
+                "the connection string holds a password, and anyone on this machine can read it",
+                hint: "put the password into ~/.pgpass, or into the private file that PGPASSFILE names")
+        }
+        return try .postgreSQL(text, stateDirectory: environment("TOKENVAULT_STATE_DIRECTORY"))
+    }
+
+    /// The file that the vault is; refused where it lies on a server.
+    ///
+    /// - Parameter advice: what to do there instead.
+    func file(_ advice: String) throws(Failure) -> String {
+        let path = try path
+        guard !VaultLocation.isPostgreSQL(path) else {
+            throw .usage("the vault is on a server, and this command works on a vault in a file", hint: advice)
+        }
+        return path
+    }
+
+    /// Refuses a server as the place of a vault that is made of a backup.
+    func requirePath(_ target: String) throws(Failure) {
+        guard VaultLocation.isPostgreSQL(target) else { return }
+        throw .usage(
+            "a backup is restored to a file, and the target is a server",
+            hint: "restore it to a file, then move that vault: vaultctl move run --vault FILE TARGET")
+    }
+
+    /// Refuses a file that is not there. Of a server that is known only once it is asked.
+    func requireFile() throws {
+        try requireFile(at: vaultPlace)
+    }
+
+    func requireFile(at place: NamedPlace) throws(Failure) {
+        guard !VaultLocation.isPostgreSQL(place.path),
+            let problem = PathProblem(
+                "vault", at: place.path, from: place.origin,
+                advice: "check \(place.origin), or create a vault: vaultctl init", home: environment("HOME"))
+        else { return }
+        guard problem.isMissing else {
+            throw Failure(.machine, code: "storageFailed", problem.message, hints: problem.hints)
+        }
+        throw Failure(.vaultMissing, problem.message, hints: problem.hints)
+    }
+
+    /// An address of something that keeps no vaults would be taken for the name of a file.
+    private func refuseAddress(_ text: String) throws(Failure) {
+        guard unsafe access(text, F_OK) != 0 else { return }
+        if let path = PathProblem.bare(text) {
+            throw .usage(
+                "a vault in a file is named by its path alone, not by \(Printable.path(text))",
+                hint: "write: \(Printable.path(path))")
+        }
+        guard let scheme = PathProblem.scheme(of: text) else { return }
+        let isPostgreSQL =
+            scheme.lowercased().contains("postgres") || ["pg", "psql", "pgsql"].contains(scheme.lowercased())
+        throw .usage(
+            "a vault is a file, or on a PostgreSQL server, and \(Printable.shortened(scheme))://… is neither",
+            hint: isPostgreSQL
+                ? "write the address as postgresql://USER@HOST/DATABASE"
+                : "use a path, or postgresql://USER@HOST/DATABASE")
+    }
+
+    /// A new key file, or why there cannot be one.
+    static func makeKeyFile(_ path: String, _ origin: String) throws {
+        do {
+            try KeyFiles.generate(at: path)
+        } catch let error as VaultError where error.hint?.hasSuffix("DIRECTORY") == true {
+            let directory = InputFile.directory(of: path)
+            throw Failure(
+                error.code,
+                "\(error.message.replacing(": no such file or directory", with: "")): there is no directory \(Printable.path(directory)) (\(origin))",
+                hints: ["create it first: mkdir -m 700 \(Printable.path(directory))"])
+        }
+    }
+}

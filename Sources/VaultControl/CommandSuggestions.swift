@@ -1,0 +1,119 @@
+import ArgumentParser
+
+/// Which commands may be meant by words that name none: in another order, in capitals, joined by a hyphen, in the plural, as
+/// other programs call them, or misspelt.
+struct CommandSuggestions {
+    /// As they are typed, the likeliest first.
+    let all: [String]
+
+    init(_ typed: [String]) {
+        let words = typed.prefix(3).map { $0.lowercased() }
+        if let usual = Self.usual(typed) {
+            all = [usual]
+            return
+        }
+        // `login-list` is two words; `take-over` is one.
+        var readings = [words]
+        if let first = words.first, first.contains(where: { "-_:./".contains($0) }) {
+            readings.append(first.split { "-_:./".contains($0) }.map(String.init) + words.dropFirst())
+        }
+        let scored = CommandTree.leaves.compactMap { path -> (name: String, score: Int)? in
+            let score = readings.compactMap { Self.score(path, $0) }.max()
+            return score.map { (path.joined(separator: " "), $0) }
+        }
+        let best = scored.map(\.score).max() ?? 0
+        all = scored.filter { $0.score == best }.prefix(4).map(\.name)
+    }
+
+    /// How well the words fit, 0 to 100; nil if not at all. Each word of the command must be meant by one that was typed.
+    private static func score(_ path: [String], _ words: [String]) -> Int? {
+        guard let first = words.first else { return nil }
+        // A verb alone could be that of many nouns, and a noun alone wants to be listed.
+        if words.count == 1, path.count == 2 {
+            if path[1] == "list", let noun = likeness(path[0], first), noun >= 8 { return noun * 5 }
+            return likeness(path[1], first).flatMap { $0 >= 8 ? $0 * 4 : nil }
+        }
+        guard path.count > 1 else { return likeness(path[0], first).map { $0 * 9 } }
+        var (left, total, places) = (Array(words.prefix(3).enumerated()), 0, [Int]())
+        for name in path {
+            let ranked = left.compactMap { word in likeness(name, word.element).map { (word.offset, $0) } }
+            guard let best = ranked.max(by: { $0.1 < $1.1 }) else { return nil }
+            total += best.1
+            places.append(best.0)
+            left.removeAll { $0.offset == best.0 }
+        }
+        // What was typed first is one of them, unless it is a name.
+        guard places.contains(0) else { return nil }
+        return total * 10 / path.count - (places == places.sorted() ? 0 : 5)
+    }
+
+    /// From 10 for the same word to 4 for one that is near; nil if it is another.
+    private static func likeness(_ name: String, _ word: String) -> Int? {
+        if name == word { return 10 }
+        if word == name + "s" || name == word + "s" { return 9 }
+        if let others = synonyms[name], others.contains(word) || others.contains(String(word.dropLast())) { return 8 }
+        if word.count >= 3, name.hasPrefix(word) { return 7 }
+        let distance = EditDistance.between(name, word)
+        guard distance <= 2, distance < name.count - 1, distance < word.count else { return nil }
+        return 6 - distance
+    }
+
+    /// What other programs call them.
+    private static let synonyms: [String: [String]] = [
+        "add": ["create", "new", "make", "insert", "import", "register"],
+        "create": ["make", "new", "add", "run", "now", "take", "start"],
+        "remove": ["rm", "delete", "del", "drop", "unset", "forget", "destroy", "uninstall", "erase"],
+        "erase": ["rm", "delete", "del", "remove", "destroy", "purge", "wipe", "forget"],
+        "discard": ["rm", "delete", "remove", "drop"], "forget": ["rm", "delete", "remove", "drop", "del"],
+        "list": ["ls", "all", "index", "dir", "ll", "log", "history"],
+        "status": ["state", "info", "stat", "overview", "ps", "health"],
+        "show": ["get", "info", "describe", "view", "cat", "inspect", "display", "details", "print", "read"],
+        "get": ["show", "print", "fetch", "reveal", "read", "access"],
+        "update": ["edit", "set", "change", "modify", "patch", "rename", "alter", "put"],
+        "revoke": ["logout", "log-out", "signout", "end", "kill", "cancel"], "end": ["kill", "stop", "logout"],
+        "open": ["new", "login", "start", "browser", "signin", "sign-in"], "refresh": ["renew"],
+        "begin": ["start", "init", "authorize", "auth", "new"], "complete": ["finish", "callback", "exchange"],
+        "verify": ["check", "validate", "test", "fsck"], "test": ["check", "verify", "prove", "try", "ping"],
+        "doctor": ["check", "diagnose", "health", "healthcheck", "fsck"],
+        "init": ["create", "setup", "new", "initialize"],
+        "restore": ["recover", "load"], "prune": ["clean", "cleanup", "gc", "trim", "purge"],
+        "disable": ["block", "lock", "suspend", "deactivate", "ban"],
+        "enable": ["unblock", "unlock", "activate", "reactivate"],
+        "up": ["run", "apply", "upgrade", "migrate", "latest"],
+        "run": ["start", "go", "exec", "file"], "abort": ["cancel", "stop", "rollback"],
+        "retry": ["run", "flush", "send"],
+        "accept": ["confirm", "approve", "release", "take", "ok"], "hold": ["freeze", "stop", "pause"],
+        "export": ["dump", "save"], "import": ["load"], "version": ["about", "ver"],
+        "maintain": ["daemon", "serve", "scheduler", "worker", "run", "start", "maintenance"],
+        "events": ["log", "logs", "watch", "tail", "history"], "audit": ["log", "logs", "history", "trail", "journal"],
+        "request": ["curl", "http", "call", "fetch", "api"], "move": ["mv", "transfer"],
+        "report": ["dying", "expiring"],
+        "user": ["account", "person"], "provider": ["idp", "issuer", "client", "connection"],
+        "login": ["session", "grant", "log-in", "logon", "signin"], "key": ["slot", "keyslot", "unlock", "keys"],
+        "backup": ["snapshot", "copy"], "outbox": ["queue", "revocation", "pending"], "rotate": ["rotation", "reseal"],
+        "tenant": ["org", "organization", "customer"], "damage": ["damaged", "quarantine", "broken"],
+        "migrate": ["migration", "upgrade", "schema"], "profiles": ["profile", "templates"],
+        "plan": ["preview", "diff"],
+        "salvage": ["rescue", "recover"], "revive": ["resurrect", "undelete", "restore"],
+    ]
+
+    /// A noun with what its usual command takes: `backup /mnt/backup`.
+    private static func usual(_ typed: [String]) -> String? {
+        if typed.count > 1, typed[0].lowercased() == "user", ["add", "create", "new", "make"].contains(typed[1]) {
+            return "login begin --user ID --provider NAME"
+        }
+        guard let noun = typed.first?.lowercased(), typed.count > 1, let form = usualCommands[noun],
+            let command = CommandTree.command([noun]),
+            !command.configuration.subcommands.contains(where: {
+                likeness($0.configuration.commandName ?? "", typed[1].lowercased()) != nil
+            })
+        else { return nil }
+        guard typed[1].contains("/") || typed[1].contains(".") || form.isAlways else { return nil }
+        return form.text.replacing("…", with: Printable.shortened(typed[1], to: 200))
+    }
+
+    private static let usualCommands: [String: (text: String, isAlways: Bool)] = [
+        "backup": ("backup create …", false), "import": ("import run …", false), "move": ("move run …", false),
+        "restore": ("backup restore … TARGET", true),
+    ]
+}

@@ -1,0 +1,66 @@
+import Glibc
+import TokenVault
+
+/// A backup as an argument names it: by its path, by its id or the first letters of it, or as `latest`.
+extension VaultAccess {
+    static let backupHelp = "The backup: its path, its id or the beginning of it, or latest."
+
+    /// The file that is meant. Only what is no path is looked up in the vault's list.
+    func backup(_ text: String) async throws -> NamedPlace {
+        let place = NamedPlace(noun: "backup", path: text, origin: "BACKUP")
+        var status = stat()
+        guard unsafe lstat(text, &status) != 0 else { return try read(place) }
+        let isName = text == "latest" || (ShortID.normal(text)?.count ?? 0) >= ShortID.least
+        guard isName else { throw missing(place, "list all backups: vaultctl backup list") }
+        guard (try? path) != nil, namesKey || invocation.console.inputIsTerminal else {
+            throw missing(place, "to find a backup by its id, name the vault and its key: --vault PATH --key-file PATH")
+        }
+        let found = try await open { vault in try Self.find(text, in: try await vault.backups()) }
+        guard unsafe lstat(found.path, &status) == 0 else {
+            throw Failure(
+                .unknownBackup, "backup \(found.id) is no longer at \(Printable.path(found.path))",
+                hints: ["if it was moved, name its path"])
+        }
+        return try read(NamedPlace(noun: "backup", path: found.path, origin: "\(found.id)"))
+    }
+
+    /// With who can open it.
+    private func read(_ place: NamedPlace) throws -> NamedPlace {
+        var place = place
+        place.recipients = (try? Vault.backup(at: place.path).recipients) ?? []
+        return place
+    }
+
+    private func missing(_ place: NamedPlace, _ advice: String) -> Failure {
+        let problem = PathProblem(
+            "backup", at: place.path, from: place.origin, advice: advice, home: environment("HOME"))
+        return Failure(
+            .unknownBackup, problem?.message ?? "there is no backup at \(place.words)",
+            hints: problem?.hints ?? [advice])
+    }
+
+    /// A backup of the vault's list, which need not be where it was made.
+    static func find(_ text: String, in entries: [BackupEntry]) throws -> Backup {
+        let known = entries.compactMap(\.backup)
+        if text == "latest" {
+            guard let latest = known.filter(\.isFinished).max(by: { $0.madeAt < $1.madeAt }) else {
+                throw Failure(
+                    .unknownBackup, "no backup was made of this vault yet",
+                    hints: ["make one: vaultctl backup create DIRECTORY"])
+            }
+            return latest
+        }
+        if let named = known.first(where: { $0.path == text || $0.path == absolute(text) }) { return named }
+        return try ShortID.find(
+            text, among: known, noun: "backup", list: "vaultctl backup list", missing: .unknownBackup,
+            id: { $0.id.description })
+    }
+
+    /// The directory may be there although the file is not.
+    private static func absolute(_ path: String) -> String {
+        guard let directory = unsafe realpath(InputFile.directory(of: path), nil) else { return path }
+        defer { unsafe free(directory) }
+        let name = path.split(separator: "/").last ?? ""
+        return unsafe String(cString: directory) + "/" + name
+    }
+}

@@ -1,0 +1,84 @@
+import Glibc
+
+/// What a file seems to be, by its first bytes: for errors about one that is not what it was named as. The line of a key
+/// is not read.
+enum FileKind: Equatable {
+    case vault, backup, database, keyFile, keyFileWithMark, witness, identity, pem, directory, notAFile, empty
+    case known(String)
+    case unknown
+
+    init?(_ path: String) {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: break
+        case S_IFDIR:
+            self = .directory
+            return
+        default:
+            self = .notAFile
+            return
+        }
+        guard status.st_size > 0 else {
+            self = .empty
+            return
+        }
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        self = Self.kind(Self.bytes(of: descriptor, 0, 16), descriptor, Int(status.st_size))
+    }
+
+    var words: String {
+        switch self {
+        case .vault: "a vault"
+        case .backup: "a backup of a vault"
+        case .database: "an SQLite database of another program"
+        case .keyFile: "a key file"
+        case .keyFileWithMark: "a key file with something before its line"
+        case .witness: "a witness's note"
+        case .identity: "an age identity"
+        case .pem: "a file in PEM form"
+        case .directory: "a directory"
+        case .notAFile: "no regular file"
+        case .empty: "empty"
+        case .known(let words): words
+        case .unknown: "something else"
+        }
+    }
+
+    private static func kind(_ head: [UInt8], _ descriptor: Int32, _ size: Int) -> FileKind {
+        func begins(_ text: String) -> Bool { head.starts(with: text.utf8) }
+        if begins("SQLite format 3") {
+            if size > 64, bytes(of: descriptor, size - 56, 8) == Array("TVBACKUP".utf8) { return .backup }
+            let id = bytes(of: descriptor, 68, 4)
+            return id == Array("TVLT".utf8) ? .vault : id == Array("TVBK".utf8) ? .backup : .database
+        }
+        if begins("tokenvault-key-") { return .keyFile }
+        if begins("tokenvault/") { return .witness }
+        if begins("AGE-SECRET-KEY-") || begins("# created: ") { return .identity }
+        if begins("-----BEGIN ") { return .pem }
+        for count in 1...4 where head.dropFirst(count).starts(with: "tokenvault-".utf8) { return .keyFileWithMark }
+        for (magic, words) in magics where head.starts(with: magic) { return .known(words) }
+        if head.contains(0) { return .known("binary data") }
+        return head.first == UInt8(ascii: "{") || head.first == UInt8(ascii: "[") ? .known("a JSON file") : .unknown
+    }
+
+    private static let magics: [([UInt8], String)] = [
+        ([0x89, 0x50, 0x4E, 0x47], "a PNG image"), ([0xFF, 0xD8, 0xFF], "a JPEG image"),
+        (Array("GIF8".utf8), "a GIF image"), (Array("%PDF".utf8), "a PDF document"),
+        ([0x50, 0x4B, 0x03, 0x04], "a ZIP archive"), ([0x1F, 0x8B], "a gzip archive"),
+        ([0x28, 0xB5, 0x2F, 0xFD], "a zstd archive"), ([0xFD, 0x37, 0x7A, 0x58, 0x5A], "an xz archive"),
+        ([0x7F, 0x45, 0x4C, 0x46], "a program"), (Array("#!".utf8), "a script"),
+        (Array("age-encryption.org".utf8), "a file that age encrypted"), (Array("age1".utf8), "an age recipient"),
+        (Array("ssh-".utf8), "a public key of SSH"),
+    ]
+
+    private static func bytes(of descriptor: Int32, _ offset: Int, _ count: Int) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let read = unsafe bytes.withUnsafeMutableBytes {
+            unsafe pread(descriptor, $0.baseAddress, $0.count, off_t(offset))
+        }
+        return Array(bytes.prefix(max(0, read)))
+    }
+}

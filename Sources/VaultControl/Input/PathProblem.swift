@@ -1,0 +1,139 @@
+import Glibc
+
+/// Why nothing can be opened at a path that was named: by what is written there, or by what the system says.
+struct PathProblem {
+    /// One sentence, lower case, without a full stop; names the path.
+    let message: String
+    let hints: [String]
+    /// Whether nothing is there. Otherwise it cannot be reached.
+    let isMissing: Bool
+
+    /// Nil if something is there.
+    ///
+    /// - Parameters:
+    ///   - noun: what was to be there, such as `vault`.
+    ///   - origin: what named the path: an option, a variable, or a line of the configuration file.
+    ///   - advice: where nothing better is known.
+    init?(_ noun: String, at path: String, from origin: String, advice: String, home: String? = nil) {
+        var status = stat()
+        guard unsafe stat(path, &status) != 0 else { return nil }
+        let error = errno
+        let place = "\(Printable.path(path)) (\(origin))"
+        if error == ENOENT || error == ENOTDIR, let slip = Self.slip(path, noun, home) {
+            let isEmpty = path.isEmpty
+            message = isEmpty ? "the path of the \(noun) is empty (\(origin))" : "there is no \(noun) at \(place)"
+            (hints, isMissing) = ([slip], true)
+            return
+        }
+        isMissing = error == ENOENT || error == ENOTDIR
+        switch error {
+        case ENOENT where unsafe lstat(path, &status) == 0:
+            message = "there is no \(noun) at \(place): it is a symbolic link that leads nowhere"
+            hints = ["check \(origin), or where the link leads: readlink \(Printable.path(path))"]
+        case ENOENT where Self.directory(of: path) != nil:
+            let directory = Printable.path(Self.directory(of: path) ?? "")
+            message = "there is no \(noun) at \(place): there is no directory \(directory)"
+            hints = [advice]
+        case ENOENT:
+            message = "there is no \(noun) at \(place)"
+            hints = [advice]
+        case ENOTDIR:
+            message = "there is no \(noun) at \(place): a part of the path is a file, not a directory"
+            hints = [advice]
+        case ELOOP:
+            message = "the \(noun) \(place) is a symbolic link that leads in a circle"
+            hints = ["check \(origin), and where the link leads: readlink \(Printable.path(path))"]
+        case EACCES, EPERM:
+            let closed = Self.closedDirectory(of: path)
+            message =
+                "the \(noun) \(place) cannot be reached by this user: "
+                + (closed.map { "\(Printable.path($0.path)) is closed to it" } ?? "permission denied")
+            hints = [
+                closed.map { "run vaultctl as its owner: runuser -u \($0.owner) -- vaultctl …; or check \(origin)" }
+                    ?? "check owner and modes of its directories"
+            ]
+        default:
+            message = "the \(noun) \(place) cannot be reached: \(InputFile.reason(of: error))"
+            hints = ["check \(origin)"]
+        }
+    }
+
+    /// What is wrong with the path as it is written, and what to write; nil if it could be one.
+    private static func slip(_ path: String, _ noun: String, _ home: String?) -> String? {
+        if path.isEmpty { return "name a file, or leave the setting out" }
+        if path == "-" {
+            let option = noun == "key file" ? "--key" : noun == "passphrase file" ? "--passphrase" : nil
+            return option.map { "to read it from standard input: \($0) -" }
+                ?? "a \(noun) is a file: it cannot be read from standard input"
+        }
+        if path.hasPrefix("~") {
+            let whole = path.hasPrefix("~/") ? home.map { $0 + path.dropFirst() } : nil
+            return "no shell has replaced the ~: "
+                + (whole.map { "write \(Printable.path($0))" } ?? "write the whole path, or leave the quotes away")
+        }
+        if path.hasPrefix("$") || path.contains("${") { return "no shell has replaced the $: leave the quotes away" }
+        if let rest = bare(path) { return "write the path alone: \(Printable.path(rest))" }
+        if let scheme = scheme(of: path) {
+            return "a path is wanted, and this is an address (\(Printable.shortened(scheme)))"
+        }
+        let trimmed = trimmed(path)
+        if trimmed != path {
+            var status = stat()
+            return unsafe stat(trimmed, &status) == 0
+                ? "there is one without the blank: \(Printable.path(trimmed))"
+                : "the path has a blank at its beginning or end: check the quotes"
+        }
+        if let first = path.first, "'\"".contains(first), path.last == first {
+            return "the quotes are part of the path: leave them away"
+        }
+        return nil
+    }
+
+    /// What is left of `file:///path` and `sqlite:path`.
+    static func bare(_ text: String) -> String? {
+        for front in ["file://", "file:", "sqlite3://", "sqlite://", "sqlite3:", "sqlite:"]
+        where text.lowercased().hasPrefix(front) {
+            let rest = String(text.dropFirst(front.count))
+            return rest.hasPrefix("//") ? String(rest.dropFirst()) : rest
+        }
+        return nil
+    }
+
+    /// `mysql` of `mysql://…`.
+    static func scheme(of text: String) -> String? {
+        guard let end = text.firstRange(of: "://") else { return nil }
+        let scheme = text[..<end.lowerBound]
+        let isOne = scheme.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+.-:".contains($0)) }
+        return isOne && scheme.first?.isLetter == true ? String(scheme) : nil
+    }
+
+    private static func trimmed(_ path: String) -> String {
+        let isBlank: (Character) -> Bool = { $0.isWhitespace }
+        return String(path.drop(while: isBlank).reversed().drop(while: isBlank).reversed())
+    }
+
+    /// The directory that should hold it, if that is not there.
+    private static func directory(of path: String) -> String? {
+        var status = stat()
+        let directory = InputFile.directory(of: path)
+        return unsafe stat(directory, &status) == 0 ? nil : directory
+    }
+
+    /// The last directory on the way that can be seen, and who owns it.
+    private static func closedDirectory(of path: String) -> (path: String, owner: String)? {
+        var (status, directory) = (stat(), path)
+        repeat {
+            directory = InputFile.directory(of: directory)
+            if unsafe stat(directory, &status) == 0 { return (directory, owner(status)) }
+        } while directory != "/" && directory != "."
+        return nil
+    }
+
+    /// A user's name, or else their number.
+    static func owner(_ status: stat) -> String {
+        guard let entry = unsafe getpwuid(status.st_uid), let name = unsafe entry.pointee.pw_name else {
+            return "'#\(status.st_uid)'"
+        }
+        return unsafe String(cString: name)
+    }
+}

@@ -1,0 +1,87 @@
+import FoundationEssentials
+import OAuthClient
+
+/// A value that an option or an argument cannot have, and what to write instead.
+struct InvalidValue {
+    private let value: String
+    /// As the usage names it: `--since <when>`.
+    private let option: String
+    /// What else the parser says, such as the values that there are.
+    private let rest: String
+
+    init(value: String, option: String, rest: String = "") {
+        self.value = value
+        self.option = option
+        self.rest = rest
+    }
+
+    /// Reads the parser's own sentence; nil if it says something else, or if the value may be a secret.
+    init?(_ message: String) {
+        let (front, middle) = ("The value '", "' is invalid for '")
+        guard message.hasPrefix(front), let range = message.firstRange(of: middle) else { return nil }
+        value = String(message[message.index(message.startIndex, offsetBy: front.count)..<range.lowerBound])
+        let tail = message[range.upperBound...]
+        option = String(tail.prefix { $0 != "'" })
+        guard option.hasPrefix("-") || value.count < 16 else { return nil }
+        rest = String(tail.dropFirst(option.count + 1))
+    }
+
+    var sentence: String {
+        var text = rest.split(separator: "\n").map { line in
+            let line = line.drop { $0 == " " }
+            return line.hasPrefix("- ") ? line.dropFirst(2) : line
+        }.joined(separator: ", ").replacing(":, ", with: ": ")
+        while text.last == "." { text.removeLast() }
+        return "the value '\(Printable.shortened(value))' is invalid for '\(option)'"
+            + (text.isEmpty ? "" : ".:".contains(text.prefix(1)) ? text : " \(text)")
+    }
+
+    /// What to write instead, the nearest first.
+    var hints: [String] {
+        let lengths = "use a length of time such as 90s, 15m, 2h, 30d or 1w; the units are \(TimeSpan.unitWords)"
+        switch option.drop(while: { $0 != "<" }) {
+        case "<time>": return missingUnit.map { [$0] } ?? noSuchDay + [lengths]
+        case "<when>":
+            return epoch ?? missingUnit.map { [$0] } ?? noSuchDay
+                + ["use a length of time such as 2h or 30d, or a date such as \(CalendarTime.forms)"]
+        case "<date>": return epoch ?? noSuchDay + ["use a date such as \(CalendarTime.forms)"]
+        case "<row>":
+            return [
+                "use the number of a row: an export goes on after the last row that it wrote",
+                "to choose by time: vaultctl audit list --since 2h --json",
+            ]
+        case "<spans>":
+            return ["use spans such as 24h,7d,5w,12mo: of so many hours, days, weeks and months (mo), the last backup"]
+        case "<size>": return ["use a size such as 512M or 2G"]
+        case "<tenant>": return ["a tenant's name has 1 to 64 letters, digits, dots, hyphens and underscores"]
+        case "<number>", "<count>": return ["use a number such as 100"]
+        default: return []
+        }
+    }
+
+    private var isNumber: Bool { !value.isEmpty && value.allSatisfy { $0.isASCII && $0.isWholeNumber } }
+
+    private var missingUnit: String? {
+        guard isNumber, value.count < 10 else { return nil }
+        return "a length of time has a unit: \(value)s, \(value)m (minutes), \(value)h or \(value)d"
+    }
+
+    /// Seconds or milliseconds since 1970, as logs have them.
+    private var epoch: [String]? {
+        let digits = value.hasPrefix("@") ? String(value.dropFirst()) : value
+        guard (9...13).contains(digits.count), digits.allSatisfy({ $0.isASCII && $0.isWholeNumber }),
+            let number = Double(digits)
+        else { return nil }
+        let date = Date(timeIntervalSince1970: digits.count > 11 ? number / 1_000 : number)
+        return ["seconds since 1970 are not taken; that would be \(date.formatted(.iso8601))"]
+    }
+
+    private var noSuchDay: [String] {
+        let day = value.prefix(10)
+        let isShapedLikeOne = day.split(separator: "-").map(\.count) == [4, 2, 2]
+        guard isShapedLikeOne, day.allSatisfy({ $0 == "-" || ($0.isASCII && $0.isWholeNumber) }),
+            !ISODate.isDate(String(day))
+        else { return [] }
+        return ["the calendar has no day \(day)"]
+    }
+}

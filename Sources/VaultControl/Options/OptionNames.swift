@@ -1,0 +1,88 @@
+import ArgumentParser
+
+/// The options of a command, and which of them was meant by one that it does not have.
+enum OptionNames {
+    /// What the parser took apart: `-vault` is to it a row of one-letter options, of which it reports one.
+    static func typed(_ reported: String, in arguments: [String]) -> String {
+        guard reported.count == 2, reported.hasPrefix("-"), let letter = reported.last else { return reported }
+        let typed = arguments.prefix { $0 != "--" }.first { argument in
+            argument.count > 2 && argument.hasPrefix("-") && !argument.hasPrefix("--") && argument.contains(letter)
+        }
+        return typed.map { String($0.prefix { $0 != "=" }) } ?? reported
+    }
+
+    /// The option that is meant, if one is much nearer than the others.
+    static func suggestion(for typed: String, of command: any ParsableCommand.Type) -> String? {
+        let known = names(of: command)
+        let word = bare(typed)
+        guard word.count > 1 else { return synonyms[word]?.first { known.contains($0) } }
+        if let same = known.first(where: { bare($0) == word }) { return same }
+        if let synonym = synonyms[word]?.first(where: { known.contains($0) }) { return synonym }
+        // `--va` is the beginning of one, `--vlt` what is left of one, `--vualt` a slip.
+        let ranked = known.compactMap { name -> (name: String, rank: Int)? in
+            let bare = bare(name)
+            let distance = EditDistance.between(bare, word)
+            if distance <= (word.count < 5 ? 1 : 2) { return (name, distance) }
+            if bare.hasPrefix(word) || word.hasPrefix(bare) { return (name, 3 + abs(bare.count - word.count)) }
+            guard bare.first == word.first, isSubsequence(word, of: bare) else { return nil }
+            return (name, 20 + bare.count - word.count)
+        }
+        return ranked.min { ($0.rank, $0.name) < ($1.rank, $1.name) }?.name
+    }
+
+    /// Those with two hyphens, as the help lists them.
+    private static func names(of command: any ParsableCommand.Type) -> [String] {
+        var names: [String] = ["--help"]
+        for line in command.helpMessage(includeHidden: true, columns: 400).split(separator: "\n") {
+            let text = line.drop { $0 == " " }
+            guard text.hasPrefix("-"), line.hasPrefix(" ") else { continue }
+            for part in text.split(whereSeparator: { " ,/".contains($0) }) {
+                guard part.hasPrefix("-") else { break }
+                if part.hasPrefix("--"), !names.contains(String(part)) { names.append(String(part)) }
+            }
+        }
+        return names
+    }
+
+    private static func bare(_ option: String) -> String {
+        option.lowercased().filter { $0 != "-" && $0 != "_" && $0 != "." }
+    }
+
+    private static func isSubsequence(_ short: String, of long: String) -> Bool {
+        var rest = long[...]
+        for character in short {
+            guard let index = rest.firstIndex(of: character) else { return false }
+            rest = rest[rest.index(after: index)...]
+        }
+        return true
+    }
+
+    /// What other programs call it.
+    private static let synonyms: [String: [String]] = [
+        "a": ["--all"], "database": ["--vault"], "db": ["--vault"], "file": ["--vault"], "path": ["--vault"],
+        "vaultfile": ["--vault"], "vaultpath": ["--vault"], "store": ["--vault"], "f": ["--follow", "--vault"],
+        "keypath": ["--key-file"], "keyring": ["--key-file"], "k": ["--key-file"], "unlock": ["--key-file"],
+        "format": ["--json"], "output": ["--json"], "o": ["--json"], "j": ["--json"], "outputjson": ["--json"],
+        "debug": ["--verbose"], "trace": ["--verbose"], "loud": ["--verbose"], "silent": ["--quiet"], "s": ["--quiet"],
+        "force": ["--yes"], "assumeyes": ["--yes"], "noconfirm": ["--yes"], "confirm": ["--yes"],
+        "simulate": ["--dry-run"], "dry": ["--dry-run"], "n": ["--dry-run"], "whatif": ["--dry-run"],
+        "plan": ["--dry-run"], "check": ["--dry-run"], "noop": ["--dry-run"], "pretend": ["--dry-run"],
+        "userid": ["--user"], "uid": ["--user"], "username": ["--user"], "account": ["--user"], "who": ["--user"],
+        "idp": ["--provider"], "providername": ["--provider"], "server": ["--provider", "--issuer"],
+        "max": ["--limit", "--last"], "top": ["--limit", "--last"], "count": ["--limit", "--last"],
+        "tail": ["--last"], "lines": ["--last"], "limit": ["--last"], "last": ["--limit"], "head": ["--limit"],
+        "from": ["--since", "--after"], "after": ["--since"], "start": ["--since"], "begin": ["--since"],
+        "to": ["--until"], "before": ["--until"], "end": ["--until"], "watch": ["--follow"], "tailf": ["--follow"],
+        "ttl": ["--expires-in"], "expires": ["--expires-in", "--expires-before"], "expiry": ["--expires-at"],
+        "lifetime": ["--expires-in"], "validfor": ["--min-validity", "--expires-in"], "type": ["--kind"],
+        "status": ["--state"], "filter": ["--state"], "name": ["--label"], "title": ["--label"], "tag": ["--label"],
+        "show": ["--reveal"], "print": ["--reveal"], "plain": ["--reveal"], "raw": ["--reveal"],
+        "dest": ["--backup-dir"], "dir": ["--backup-dir"], "org": ["--tenant"], "customer": ["--tenant"],
+        "namespace": ["--tenant"], "url": ["--issuer"], "secret": ["--client-secret-file"], "cacert": ["--ca-file"],
+        "cafile": ["--ca-file"], "ca": ["--ca-file"], "cert": ["--client-certificate"], "h": ["--help"],
+        "id": ["--login", "--client-id", "--user"], "login": ["--user"], "client": ["--client-id"],
+        "scopes": ["--scope"], "redirecturl": ["--redirect-uri"], "callback": ["--redirect-uri"],
+        "configfile": ["--config"], "settings": ["--config"], "recipients": ["--for", "--recipient"],
+        "agerecipient": ["--recipient", "--for"],
+    ]
+}
