@@ -15,7 +15,8 @@ struct DoctorFinding: Sendable {
     /// What was looked at: a stable word for programs.
     enum Check: String, Sendable, CaseIterable {
         case vault, configuration, file, keyFile, keySlots, sqlite, lockedMemory, ownership, renewal, spool, writing,
-            outbox, login, backup, clock, witness, rootKey, indexKey, certificate, server
+            outbox, login, backup, clock, witness, rootKey, indexKey, certificate, server, trail,
+            mixUp
 
         var words: String {
             switch self {
@@ -29,6 +30,8 @@ struct DoctorFinding: Sendable {
             case .renewal: "renewals"
             case .login: "logins"
             case .backup: "backups"
+            case .trail: "audit trail"
+            case .mixUp: "redirect URIs"
             case .certificate: "certificates"
             default: rawValue
             }
