@@ -20,8 +20,12 @@ package final class LoopbackRedirectListener: Sendable {
     /// With the port that is listened on.
     package let redirectURI: String
     package let port: Int
+    /// What a browser is given to open: it leads to the page of ``lead(to:)``. Other users can read the arguments of a program,
+    /// and the URL of a log-in has its `state`.
+    package let startURL: String
 
     private init(channel: any Channel, exchange: RedirectExchange, uri: LoopbackRedirectURI, port: Int) {
+        startURL = uri.at(path: exchange.startPath).text(port: port)
         self.channel = channel
         self.exchange = exchange
         self.port = port
@@ -35,10 +39,12 @@ package final class LoopbackRedirectListener: Sendable {
 
     /// Begins to listen. Every answer is turned away until ``callback(answering:)`` is called.
     ///
-    /// - Parameter requestTime: how long a client may take to send its request.
+    /// - Parameters:
+    ///   - users: whose programs may connect, by their numbers, where the system tells; nil: those of all.
+    ///   - requestTime: how long a client may take to send its request.
     /// - Throws: ``LoopbackRedirectError``, if the port is taken for example.
     package static func start(
-        at uri: LoopbackRedirectURI, requestTime: Duration = .seconds(10)
+        at uri: LoopbackRedirectURI, admitting users: Set<UInt32>? = nil, requestTime: Duration = .seconds(10)
     ) async throws -> LoopbackRedirectListener {
         let exchange = RedirectExchange(path: uri.path, on: MultiThreadedEventLoopGroup.singleton.any())
         let requestTime = TimeAmount(requestTime)
@@ -51,7 +57,7 @@ package final class LoopbackRedirectListener: Sendable {
                     guard exchange.admit(channel) else { throw LoopbackRedirectError.tooManyConnections }
                     let pipeline = channel.pipeline.syncOperations
                     try pipeline.configureHTTPServerPipeline(withErrorHandling: true)
-                    try pipeline.addHandler(RedirectConnection(exchange, requestTime: requestTime))
+                    try pipeline.addHandler(RedirectConnection(exchange, users: users, requestTime: requestTime))
                 }
             }
         do {
@@ -67,6 +73,9 @@ package final class LoopbackRedirectListener: Sendable {
             throw LoopbackRedirectError.cannotListen
         }
     }
+
+    /// Sends the browser that opens ``startURL`` there.
+    package func lead(to url: String) { exchange.lead(to: url) }
 
     /// The answer to the log-in with `state`. Call it once.
     ///

@@ -46,6 +46,8 @@ package struct LoopbackRedirectURI: Sendable, Hashable {
         LoopbackRedirectURI(host: host, port: port, path: path)
     }
 
+    func at(path: String) -> LoopbackRedirectURI { LoopbackRedirectURI(host: host, port: port, path: path) }
+
     /// The URI as the authorization server gets it.
     package func text(port: Int) -> String { "http://\(host.rawValue):\(port)\(path)" }
 

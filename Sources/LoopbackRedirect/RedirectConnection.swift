@@ -15,13 +15,15 @@ final class RedirectConnection: ChannelInboundHandler {
     private static let maximumBodyBytes = 65_536
 
     private let exchange: RedirectExchange
+    private let users: Set<UInt32>?
     private let requestTime: TimeAmount
     private var progress = Progress.reading
     private var bodyBytes = 0
     private var deadline: Scheduled<Void>?
 
-    init(_ exchange: RedirectExchange, requestTime: TimeAmount) {
+    init(_ exchange: RedirectExchange, users: Set<UInt32>?, requestTime: TimeAmount) {
         self.exchange = exchange
+        self.users = users
         self.requestTime = requestTime
     }
 
@@ -29,6 +31,18 @@ final class RedirectConnection: ChannelInboundHandler {
         let channel = context.channel
         // For the whole request, not between its bytes: a client that sends one byte a second gets no longer.
         deadline = context.eventLoop.scheduleTask(in: requestTime) { channel.close(promise: nil) }
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        guard let users else { return }
+        guard let client = context.channel.remoteAddress, let own = context.channel.localAddress,
+            LoopbackPeer.isOne(of: users, client, to: own)
+        else {
+            // Neither an answer nor a place is for another user of this machine.
+            context.close(promise: nil)
+            return
+        }
+        context.fireChannelActive()
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
@@ -55,9 +69,12 @@ final class RedirectConnection: ChannelInboundHandler {
     }
 
     private func answer(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        exchange.hears(context.channel)
         switch exchange.receive(head) {
         case .page(let page):
             respond(page, to: head, context, then: nil)
+        case .start(let url):
+            write(.seeOther, RedirectPage.sendOn(to: url), nil, context, then: nil)
         case .accept:
             write(.seeOther, RedirectPage.sendOn(to: exchange.resultPath), nil, context, then: nil)
         case .result:

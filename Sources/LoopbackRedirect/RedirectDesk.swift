@@ -13,6 +13,8 @@ struct RedirectDesk {
 
     enum Step {
         case page(RedirectPage)
+        /// The browser that was opened is sent on to the log-in.
+        case start(String)
         /// The answer to the log-in. The browser is sent on at once, so that the code leaves the address bar and the
         /// tab's history without any script.
         case accept(LoopbackCallback)
@@ -23,12 +25,17 @@ struct RedirectDesk {
     let path: String
     /// Hard to guess: what is shown there is for the browser that brought the answer.
     let resultPath: String
+    /// Hard to guess: it leads to the log-in.
+    let startPath: String
+    /// Where it leads; nil before the log-in has begun.
+    var destination: String?
     /// What the `Host` field may say. A page elsewhere that let its name point to this machine has another.
     let authorities: Set<String>
     private(set) var phase = Phase.idle
 
-    init(path: String, resultPath: String, authorities: Set<String>) {
+    init(path: String, resultPath: String, startPath: String, authorities: Set<String>) {
         self.path = path.isEmpty ? "/" : path
+        self.startPath = startPath
         self.resultPath = resultPath
         self.authorities = authorities
     }
@@ -47,9 +54,15 @@ struct RedirectDesk {
         let mark = head.uri.firstIndex(of: "?") ?? head.uri.endIndex
         switch head.uri[..<mark] {
         case resultPath[...]: return head.method == .GET ? .result : .page(.wrongMethod)
+        case startPath[...]: return head.method == .GET ? start() : .page(.wrongMethod)
         case path[...]: return head.method == .GET ? callback(head.uri) : .page(.wrongMethod)
         default: return .page(.nothingHere)
         }
+    }
+
+    private func start() -> Step {
+        if case .taken = phase { return .page(.answeredBefore) }
+        return destination.map { .start($0) } ?? .page(.nothingHere)
     }
 
     /// Only the answer with the right state ends the wait: no other request can end it.

@@ -9,10 +9,17 @@ final class RedirectExchange: Sendable {
 
     private struct State {
         var desk: RedirectDesk
-        var connections: [ObjectIdentifier: any Channel] = [:]
+        var connections: [Connection] = []
+    }
+
+    private struct Connection {
+        let channel: any Channel
+        /// Whether its request has still to come.
+        var isSilent = true
     }
 
     let resultPath: String
+    let startPath: String
     private let path: String
     private let state: Mutex<State>
     private let answer: EventLoopPromise<LoopbackCallback>
@@ -25,31 +32,51 @@ final class RedirectExchange: Sendable {
         self.path = path
         self.eventLoop = eventLoop
         resultPath = "/done/" + Self.randomText()
-        state = Mutex(State(desk: RedirectDesk(path: path, resultPath: resultPath, authorities: [])))
+        startPath = "/open/" + Self.randomText()
+        state = Mutex(
+            State(desk: RedirectDesk(path: path, resultPath: resultPath, startPath: startPath, authorities: [])))
         answer = eventLoop.makePromise()
         result = eventLoop.makePromise()
         delivery = eventLoop.makePromise()
     }
 
     func open(authorities: Set<String>) {
-        state.withLock { $0.desk = RedirectDesk(path: path, resultPath: resultPath, authorities: authorities) }
+        state.withLock {
+            $0.desk = RedirectDesk(path: path, resultPath: resultPath, startPath: startPath, authorities: authorities)
+        }
     }
 
-    /// Whether one more connection is accepted.
+    /// Whether one more connection is accepted. Of those that say nothing, the oldest has to make room.
     func admit(_ channel: any Channel) -> Bool {
-        let key = ObjectIdentifier(channel)
-        let isAdmitted = state.withLock { state in
-            guard state.connections.count < Self.maximumConnections else { return false }
-            state.connections[key] = channel
-            return true
+        let (isAdmitted, silent) = state.withLock { state -> (Bool, (any Channel)?) in
+            var silent: (any Channel)?
+            if state.connections.count >= Self.maximumConnections {
+                guard let index = state.connections.firstIndex(where: \.isSilent) else { return (false, nil) }
+                silent = state.connections.remove(at: index).channel
+            }
+            state.connections.append(Connection(channel: channel))
+            return (true, silent)
         }
+        silent?.close(promise: nil)
         if isAdmitted {
-            channel.closeFuture.whenComplete { _ in self.state.withLock { $0.connections[key] = nil } }
+            channel.closeFuture.whenComplete { _ in
+                self.state.withLock { $0.connections.removeAll { $0.channel === channel } }
+            }
         }
         return isAdmitted
     }
 
-    var connections: [any Channel] { state.withLock { Array($0.connections.values) } }
+    /// A request has come.
+    func hears(_ channel: any Channel) {
+        state.withLock { state in
+            guard let index = state.connections.firstIndex(where: { $0.channel === channel }) else { return }
+            state.connections[index].isSilent = false
+        }
+    }
+
+    var connections: [any Channel] { state.withLock { $0.connections.map(\.channel) } }
+
+    func lead(to url: String) { state.withLock { $0.desk.destination = url } }
 
     func expect(_ expected: AuthorizationState) -> EventLoopFuture<LoopbackCallback> {
         state.withLock { $0.desk.expect(expected) }

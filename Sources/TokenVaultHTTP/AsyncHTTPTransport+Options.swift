@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import NIOCore
 import NIOSSL
+import OAuthClient
 
 extension AsyncHTTPTransport {
     /// What an owner may choose. Everything else is fixed by what a token endpoint needs.
@@ -16,19 +17,26 @@ extension AsyncHTTPTransport {
         public var userAgent: String
         /// Through which connections go; nil: straight to the provider. Plain `http` to this machine never goes through it.
         public var proxy: Proxy?
+        /// Whether nothing may be sent to an address, in the form of RFC 5952: for services that take providers from their
+        /// customers, who could have it ask machines that they cannot reach themselves. Asked before connecting, and again
+        /// of the address that was connected to; not where a proxy decides. See
+        /// ``AsyncHTTPTransport/isSpecialPurpose(_:)``.
+        public var deniesAddress: (@Sendable (String) -> Bool)?
 
         public init(
             allowsInsecureLoopback: Bool = false,
             trustRoots: TrustRoots = .system,
             connectTimeout: Duration = .seconds(10),
             userAgent: String = "TokenVault",
-            proxy: Proxy? = nil
+            proxy: Proxy? = nil,
+            deniesAddress: (@Sendable (String) -> Bool)? = nil
         ) {
             self.allowsInsecureLoopback = allowsInsecureLoopback
             self.trustRoots = trustRoots
             self.connectTimeout = connectTimeout
             self.userAgent = userAgent
             self.proxy = proxy
+            self.deniesAddress = deniesAddress
         }
     }
 
@@ -77,6 +85,11 @@ extension HTTPClient.Configuration {
         configuration.maximumUsesPerConnection = 1
         configuration.http1_1ConnectionDebugInitializer = { channel in
             channel.eventLoop.makeCompletedFuture {
+                if let denies = options.deniesAddress(route),
+                    channel.remoteAddress?.ipAddress.map(denies) ?? true
+                {
+                    throw HTTPTransportError(.notSent, .refused)
+                }
                 let limit = ConnectionByteLimit(
                     AsyncHTTPTransport.bytesPerConnection, mostOfHead: AsyncHTTPTransport.bytesBeforeHead)
                 try channel.pipeline.syncOperations.addHandler(limit, position: .first)

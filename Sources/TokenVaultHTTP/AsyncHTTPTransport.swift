@@ -24,7 +24,7 @@ public import OAuthClient
 /// `HTTPLimits`, one deadline for everything from name resolution to the last byte of the body.
 public final class AsyncHTTPTransport: HTTPTransport {
     let clients: CertificateClients
-    private let options: Options
+    let options: Options
 
     public init(options: Options = Options()) {
         self.options = options
@@ -64,8 +64,10 @@ public final class AsyncHTTPTransport: HTTPTransport {
         let outgoing = try target.clientRequest(request, body: body, userAgent: options.userAgent)
         let exchange = Exchange(limits: limits)
         // Plain http to this machine means this machine, also where a proxy is set.
-        let lease = try clients.lease(
-            .init(certificate: certificate, isDirect: target.isPlain && options.proxy != nil))
+        let route = CertificateClients.Route(
+            certificate: certificate, isDirect: target.isPlain && options.proxy != nil)
+        try await refuseDenied(target.host, route)
+        let lease = try clients.lease(route)
         defer { withExtendedLifetime(lease) {} }
         let client = lease.client
         let eventLoop = client.eventLoopGroup.any()

@@ -7,6 +7,7 @@ import OAuthClient
 /// Where a request goes, after checking that it may go there.
 struct RequestTarget {
     let url: String
+    let host: String
     /// Plain `http` to this machine.
     let isPlain: Bool
 
@@ -16,6 +17,7 @@ struct RequestTarget {
         guard let authority = request.authority, let host = Self.host(of: authority) else {
             throw HTTPTransportError(.notSent, .refused)
         }
+        self.host = String(host)
         switch request.scheme?.lowercased() {
         case "https":
             url = "https://" + authority + (request.path ?? "/")

@@ -17,7 +17,9 @@ public enum Sample {
             revocationEndpoint: canRevoke ? EndpointURL("https://\(name).example/revoke") : nil,
             clientID: ClientID("client-1"),
             authentication: .clientSecretBasic(ClientSecret(marker + "client-secret")),
-            scope: Scope("read write"), redirectURI: RedirectURI("https://app.example/callback"), dpop: dpop)
+            scope: Scope("read write"),
+            // Each has its own: callbacks of two servers must not be mixed up.
+            redirectURI: RedirectURI("https://app.example/callback" + (name == "acme" ? "" : "/\(name)")), dpop: dpop)
     }
 
     public static func accessToken(_ name: String = "1") throws -> AccessToken {

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import OAuthClient
 import RawSockets
@@ -114,6 +115,69 @@ struct LoopbackRedirectTests {
             #expect(try await visitor.get("/callback?code=x&state=right").status == 303)
             _ = try await wait.value
         }
+    }
+
+    /// What stands in the arguments of the browser has nothing of the log-in.
+    @Test func theBrowserIsLedToTheLogIn() async throws {
+        try await withListener { listener, visitor, wait in
+            let front = "http://127.0.0.1:\(listener.port)"
+            #expect(listener.startURL.hasPrefix(front + "/open/") && listener.startURL.count == front.count + 6 + 32)
+            let start = String(listener.startURL.dropFirst(front.count))
+            #expect(try await visitor.get(start).status == 404)
+            listener.lead(to: "https://login.example/authorize?state=right")
+            #expect(try await visitor.get(start).field("Location") == "https://login.example/authorize?state=right")
+            #expect(try await visitor.get(start, host: "evil.example:\(listener.port)").status == 400)
+            #expect(try await visitor.get("/callback?code=x&state=right").status == 303)
+            #expect(try await visitor.get(start).status == 410)
+            _ = try await wait.value
+        }
+    }
+
+    /// Those that say nothing make room, so that the browser always gets in.
+    @Test func silentConnectionsKeepNobodyOut() async throws {
+        try await withListener(requestTime: .seconds(600)) { listener, visitor, wait in
+            let silent = try (0..<100).map { _ in try RawClient.open(UInt16(listener.port)) }
+            defer { silent.forEach { close($0) } }
+            #expect(try await visitor.get("/callback?code=x&state=right").status == 303)
+            _ = try await wait.value
+        }
+    }
+
+    @Test func anotherUserIsTurnedAway() async throws {
+        for (users, isAdmitted) in [(Set([getuid()]), true), (Set([getuid() + 1]), false)] {
+            let listener = try await LoopbackRedirectListener.start(at: .standard, admitting: users)
+            let wait = Task { try await listener.callback(answering: AuthorizationState("right")) }
+            let answer = try await Visitor(port: listener.port).get("/callback?code=x&state=right")
+            #expect(answer.text.isEmpty != isAdmitted)
+            await listener.close()
+            _ = try? await wait.value
+        }
+    }
+
+    /// The real thing: a process of another user, of which the kernel says so. As root only.
+    @Test(.enabled(if: getuid() == 0 && FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv")))
+    func aProcessOfAnotherUserIsTurnedAway() async throws {
+        let listener = try await LoopbackRedirectListener.start(at: .standard, admitting: [0])
+        let wait = Task { try await listener.callback(answering: AuthorizationState("right")) }
+        let script =
+            "exec 3<>/dev/tcp/127.0.0.1/\(listener.port); "
+            + "printf 'GET /callback?code=x&state=right HTTP/1.1\\r\\nHost: 127.0.0.1:\(listener.port)\\r\\n\\r\\n' >&3; cat <&3"
+        let program = Process()
+        program.executableURL = URL(filePath: "/usr/bin/setpriv")
+        program.arguments = ["--reuid=65534", "--clear-groups", "/bin/bash", "-c", script]
+        let output = Pipe()
+        program.standardOutput = output
+        program.standardError = FileHandle.nullDevice
+        try program.run()
+        let answer = output.fileHandleForReading.readDataToEndOfFile()
+        program.waitUntilExit()
+        #expect(answer.isEmpty)
+        while try await Visitor(port: listener.port).get("/callback?probe").status == 404, !Task.isCancelled {
+            await Task.yield()
+        }
+        #expect(try await Visitor(port: listener.port).get("/callback?code=y&state=right").status == 303)
+        #expect(try await wait.value.url.contains("code=y"))
+        await listener.close()
     }
 
     @Test(arguments: ["HEAD", "POST", "PUT", "OPTIONS", "DELETE", "PATCH"])

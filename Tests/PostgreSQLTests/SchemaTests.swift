@@ -69,14 +69,28 @@ struct SchemaTests {
         "CREATE RULE extra AS ON DELETE TO \"audit\" DO INSTEAD NOTHING",
         "CREATE FUNCTION extra() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; ",
         "CREATE POLICY extra ON \"login\" USING (false)",
+        "CREATE FUNCTION \"extra\"() RETURNS int LANGUAGE sql AS 'SELECT 1' ",
+        "ALTER TABLE \"audit\" ADD CONSTRAINT extra CHECK (length(md5(\"kind\"::text)) > 0)",
+        "CREATE INDEX extra ON \"audit\" (abs(\"kind\"))",
+        "CREATE INDEX extra ON \"login\" (\"id\") WHERE abs(\"id\") > 0",
     ])
     func whatOthersHavePutThereIsRefused(_ command: String) throws {
         let vault = try ServerVault()
         try vault.sql(command)
-        if command.contains("FUNCTION") {
+        if command.contains("RETURNS trigger") {
             try vault.sql(#"CREATE TRIGGER extra BEFORE UPDATE ON "login" FOR EACH ROW EXECUTE FUNCTION extra()"#)
         }
         #expect(Self.refusal { _ = try vault.open() } == .foreignSchemaObject("extra"))
+    }
+
+    @Test(arguments: [
+        #"ALTER TABLE "login" ADD COLUMN "extra" bigint GENERATED ALWAYS AS ("id" + 1) STORED"#,
+        #"ALTER TABLE "login" ADD COLUMN "extra" bigint DEFAULT pg_backend_pid()"#,
+    ])
+    func whatComputesWhenARowIsWrittenIsRefused(_ command: String) throws {
+        let vault = try ServerVault()
+        try vault.sql(command)
+        #expect(Self.refusal { _ = try vault.open() } == .foreignSchemaObject("login.extra"))
     }
 
     @Test func aNewerSchemaAndAMissingTableAreRefused() async throws {

@@ -79,6 +79,22 @@ struct Workload: Sendable {
         if prints { report(elapsed, order.count, bytes) }
     }
 
+    /// Users whom this process has never met, each once: those are compared with the trail. `again` measures the second time.
+    func meet(_ count: Int, again: Bool) async throws {
+        let users = try await users(of: open())
+        let order = (0..<min(count, logins)).map { Self.userId($0 * (logins / min(count, logins))) }
+        var bytes = 0
+        func pass() async throws {
+            for user in order {
+                guard let token = try await users.validAccessToken(for: .user(user)) else { throw NoToken() }
+                bytes += token.accessToken.reveal().utf8.count
+            }
+        }
+        if again { try await pass() }
+        let elapsed = try await ContinuousClock().measure { try await pass() }
+        report(elapsed, order.count, bytes)
+    }
+
     func await(_ order: [String]) async throws {
         let users = try await users(of: open())
         var bytes = 0

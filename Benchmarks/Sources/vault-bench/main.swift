@@ -10,6 +10,8 @@ import TokenVaultTesting
 //
 //     vault-bench make    VAULT KEY LOGINS
 //     vault-bench read    VAULT KEY LOGINS COUNT SEED     synchronous read of a good token
+//     vault-bench first   VAULT KEY LOGINS COUNT SEED     the same of users whom the process has not met, each once
+//     vault-bench again   VAULT KEY LOGINS COUNT SEED     the same users, once they are known
 //     vault-bench await   VAULT KEY LOGINS COUNT SEED     await users.accessToken(userId:)
 //     vault-bench await2  VAULT KEY LOGINS COUNT SEED     the same on two tasks, COUNT each; await4 on four
 //     vault-bench update  VAULT KEY LOGINS COUNT SEED     one durable update after the other
@@ -43,6 +45,8 @@ let workload = Workload(vault: arguments[2], key: arguments[3], logins: logins)
     let order = Order(seed: seed, users: max(1, logins)).users(count)
     switch arguments[1] {
     case "read": try await workload.read(order)
+    case "first": try await workload.meet(count, again: false)
+    case "again": try await workload.meet(count, again: true)
     case "await": try await workload.await(order)
     case "await2": try await workload.await(order, tasks: 2)
     case "await4": try await workload.await(order, tasks: 4)

@@ -10,4 +10,10 @@ public struct AuthorizationCallback: Sendable {
     public let answer: Answer
     /// Who answered (RFC 9207).
     public let issuer: String?
+
+    package init(state: AuthorizationState, code: AuthorizationCode, issuer: String?) {
+        self.state = state
+        answer = .code(code)
+        self.issuer = issuer
+    }
 }

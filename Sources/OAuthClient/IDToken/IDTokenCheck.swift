@@ -20,6 +20,8 @@ package struct IDTokenCheck: Sendable {
     package var keys: JSONWebKeySet?
     /// By the provider's clock, as far as that is known.
     package var now: Date
+    /// 7: the algorithms that are taken; empty: all that are known.
+    package var algorithms: [String] = []
 
     package init(
         issuers: [String], clientID: ClientID, nonce: IDTokenNonce?, maximumAge: Duration?,
@@ -68,6 +70,7 @@ package struct IDTokenCheck: Sendable {
         // No extension is understood here (RFC 7515 §4.1.11).
         guard header["crit"] == nil else { throw IDTokenError(.unsupportedAlgorithm) }
         guard name.lowercased() != "none", !signature.isEmpty else { throw IDTokenError(.unsigned) }
+        guard algorithms.isEmpty || algorithms.contains(name) else { throw IDTokenError(.unsupportedAlgorithm) }
         guard let algorithm = JWSAlgorithm(rawValue: name) else {
             guard keys == nil else { throw IDTokenError(.unsupportedAlgorithm) }
             return false

@@ -14,6 +14,8 @@ extension ProviderProfile {
     package var wantsPushedRequests: Bool { request.pushedAuthorization == .required }
     /// False where the server refuses requests with a challenge (RFC 7636).
     package var usesPKCE: Bool { client.pkce }
+    /// False where the server sends no id token although `openid` was asked for.
+    package var sendsIDToken: Bool { !client.idTokenMayBeMissing }
     /// Members of replies that ``TokenResponse`` does not have and that are kept, such as `instance_url`.
     package var keptMembers: [String] { reply.keptMembers }
     /// How long an access token is assumed to live where the reply does not say; nil: unknown.

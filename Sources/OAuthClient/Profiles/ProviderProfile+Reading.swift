@@ -129,6 +129,8 @@ extension ProviderProfile {
         rules.assertionAlgorithm = try section.choice("assertionAlgorithm", ClientAssertionKey.Algorithm.self)
         if let bound = try section.flag("boundTokens") { rules.boundTokens = bound }
         if let named = try section.flag("issuerInCallback") { rules.issuerInCallback = named }
+        if let missing = try section.flag("idTokenMayBeMissing") { rules.idTokenMayBeMissing = missing }
+        rules.idTokenAlgorithms = try section.texts("idTokenAlgorithms")
         try section.finish()
         return rules
     }

@@ -24,6 +24,11 @@ extension ProviderProfile {
         package var boundTokens = false
         /// Whether callbacks must name the issuer (RFC 9207), whatever the metadata says.
         package var issuerInCallback = false
+        /// Whether the provider is known to send no id token although `openid` was asked for. Then nothing but PKCE protects
+        /// a log-in from the code of another.
+        package var idTokenMayBeMissing = false
+        /// How id tokens may be signed; empty: in each way that is known.
+        package var idTokenAlgorithms: [String] = []
     }
 
     /// How requests are written.

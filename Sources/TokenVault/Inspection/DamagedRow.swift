@@ -26,6 +26,10 @@ public struct DamagedRow: Sendable, Equatable, Identifiable {
         case provider, user, login, loginSecret, refreshIntent, outbox, authorizationRequest, unusableReply
         /// A part of the list of logins that a user with many has. Its logins are listed with it.
         case manifestPart
+        /// A row that somebody has planted beside the chain of the audit trail.
+        case audit
+        /// The counter that numbers renewals: `fenceCounter#1`. To discard it is to begin it where it has never been.
+        case fenceCounter
     }
 
     public let id: ID

@@ -11,6 +11,13 @@ extension Vault {
         return rows.map { DamagedRow($0, names) }
     }
 
+    /// Those of them that stand in the clear: rows beside the chain of the audit trail, and the counter of renewals. Few rows
+    /// are read for that.
+    package func damageOfCounters(limit: Int) async throws -> [DamagedRow] {
+        let rows = try await VaultError.translating { try await store.damageOfCounters(limit: limit) }
+        return rows.map { DamagedRow($0, [:]) }
+    }
+
     /// A damaged row with everything that lies in the file of it. Nothing in it is opened: cells stay sealed.
     ///
     /// - Throws: ``VaultError``: ``VaultError/Code/unknownRow`` if there is no such row, ``VaultError/Code/conflict``
@@ -74,6 +81,8 @@ extension DamagedRow.Table {
             case .authorizationRequest: .authorizationRequest
             case .unusableReply: .unusableReply
             case .manifestPart: .manifestPart
+            case .audit: .audit
+            case .fenceCounter: .fenceCounter
             }
     }
 }

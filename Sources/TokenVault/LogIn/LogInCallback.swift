@@ -4,17 +4,21 @@ public import OAuthClient
 public struct LogInCallback: Sendable {
     enum Content: Sendable {
         case url(String)
-        case parameters(state: String, code: AuthorizationCode)
+        case parameters(state: String, code: AuthorizationCode, issuer: String?)
     }
 
     let content: Content
 
-    /// The URL with its query, as the browser asked for it, or its query alone; nothing decoded. The issuer is checked
-    /// if it names one (RFC 9207).
+    /// The URL with its query, as the browser asked for it, or its query alone; nothing decoded. Of a whole URL, host and path
+    /// must be those of the log-in's redirect URI. The issuer is checked if it names one, and required where the provider
+    /// promises one (RFC 9207).
     public static func url(_ url: String) -> Self { Self(content: .url(url)) }
 
-    /// Two parameters of the URL, decoded. The issuer is not checked.
-    public static func parameters(state: String, code: AuthorizationCode) -> Self {
-        Self(content: .parameters(state: state, code: code))
+    /// Parameters of the URL, decoded.
+    ///
+    /// - Parameter issuer: `iss` (RFC 9207). It is checked as in ``url(_:)``, so that a provider which promises it does not
+    ///   accept a callback without one.
+    public static func parameters(state: String, code: AuthorizationCode, issuer: String? = nil) -> Self {
+        Self(content: .parameters(state: state, code: code, issuer: issuer))
     }
 }

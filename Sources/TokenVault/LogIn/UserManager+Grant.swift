@@ -84,7 +84,9 @@ extension UserManager {
             await disown(issued.refreshToken, issued.accessToken, request)
             throw VaultError(
                 .protocolViolation, error.description,
-                hint: "begin the log-in again; if it fails in the same way, check the provider's issuer and client id")
+                hint: error.code == .missing
+                    ? "begin the log-in again; a provider that never sends one needs a profile with idTokenMayBeMissing"
+                    : "begin the log-in again; if it fails in the same way, check the provider's issuer and client id")
         }
         return (try await keep(issued, attempt, request), claims)
     }

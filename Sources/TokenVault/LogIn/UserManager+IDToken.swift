@@ -10,7 +10,7 @@ extension UserManager {
     ) async throws -> IDTokenClaims? {
         guard let token = issued.idToken else {
             if request.wantsIDToken, issued.anomalies.contains(.unusableIDToken) { throw IDTokenError.unreadable }
-            if request.maximumAge != nil { throw IDTokenError.missing }
+            if request.maximumAge != nil || request.requiresIDToken { throw IDTokenError.missing }
             return nil
         }
         var check = try VaultError.translatingValues { try Self.check(request, attempt, now: vault.wallClock()) }
@@ -33,12 +33,14 @@ extension UserManager {
     ) throws -> IDTokenCheck {
         let record = request.provider.record
         let profile = try record.profile
-        return IDTokenCheck(
+        var check = IDTokenCheck(
             issuers: issuers(record, profile),
             clientID: try ClientID(record.clientID), nonce: request.nonce, maximumAge: request.maximumAge,
             secrets: record.clientAuthentication.hasPrefix("client_secret")
                 ? record.clientSecrets.compactMap { $0.string().flatMap { try? ClientSecret($0) } } : [],
             now: now.addingTimeInterval((attempt.clockOffset ?? .zero) / .seconds(1)))
+        check.algorithms = profile.client.idTokenAlgorithms
+        return check
     }
 
     /// An issuer that names the user's organisation is taken only where the provider was added without one: with one it would
@@ -59,5 +61,12 @@ extension GrantRequest {
     /// Whether the log-in asked for an id token.
     var wantsIDToken: Bool {
         nonce != nil || scope.flatMap { try? Scope($0) }?.asksForIDToken == true
+    }
+
+    /// Whether a reply without one is none to this log-in (OpenID Connect Core §3.1.3.3): the code of another log-in, put into
+    /// this one's callback, may bring such a reply.
+    var requiresIDToken: Bool {
+        guard wantsIDToken, code != nil else { return false }
+        return (try? provider.record.profile.client.idTokenMayBeMissing) != true
     }
 }

@@ -45,6 +45,7 @@ extension UserManager {
         // Otherwise the user would consent first, and the code would be spent for nothing.
         try await refuseDisabled(userId)
         let provider = try await VaultError.translating { try await vault.store.provider(named: name) }
+        if let uri = wish.redirectURI { try await vault.refuseSharing(uri, with: provider.record) }
         return try await begin(wish, userId, provider)
     }
 
@@ -181,43 +182,62 @@ extension UserManager {
             let callback = try VaultError.translatingCallback { () throws(AuthorizationCallbackError) in
                 try AuthorizationCallback(parsing: url)
             }
-            return try await complete(callback, binding, userId, tenant)
-        case .parameters(let state, let code):
+            return try await complete(callback, at: url, binding, userId, tenant)
+        case .parameters(let state, let code, let issuer):
             let state = try VaultError.translatingValues { try AuthorizationState(state) }
-            return try await complete(state, binding, userId, tenant) { _ in code }
+            let callback = AuthorizationCallback(state: state, code: code, issuer: issuer)
+            return try await complete(callback, at: nil, binding, userId, tenant)
         }
     }
 
     private func complete(
-        _ callback: AuthorizationCallback, _ binding: CallbackProof.Binding, _ userId: String?, _ tenant: Tenant?
+        _ callback: AuthorizationCallback, at url: String?, _ binding: CallbackProof.Binding, _ userId: String?,
+        _ tenant: Tenant?
     ) async throws -> CompletedLogIn {
-        try await complete(callback.state, binding, userId, tenant) { provider throws(AuthorizationCallbackError) in
-            let issuer = provider.issuer.flatMap { try? Issuer($0, allowsInsecureLoopback: true) }
-            return try callback.code(
-                expectedState: callback.state, issuer: issuer,
-                issuerIsRequired: provider.requiresIssuerInCallback)
-        }
-    }
-
-    private func complete(
-        _ state: AuthorizationState, _ binding: CallbackProof.Binding, _ userId: String?, _ tenant: Tenant?,
-        _ code: (ProviderRecord) throws(AuthorizationCallbackError) -> AuthorizationCode
-    ) async throws -> CompletedLogIn {
-        var proof = CallbackProof(state: SecretBytes(utf8: state.reveal()), binding: binding, userId: userId)
+        var proof = CallbackProof(state: SecretBytes(utf8: callback.state.reveal()), binding: binding, userId: userId)
         proof.userIdPrefix = tenant?.qualify("")
         let request = try await VaultError.translating { try await vault.store.takeAuthorizationRequest(proof) }
         let provider = try await VaultError.translating { try await vault.store.provider(request.provider) }
-        let code = try VaultError.translatingCallback { () throws(AuthorizationCallbackError) in
-            try code(provider.record)
+        let code: AuthorizationCode
+        do {
+            code = try Self.code(of: callback, at: url, request, provider.record)
+        } catch {
+            // Whoever has only copied too little may bring the rest.
+            if url == nil, callback.issuer == nil { try await putBack(request) }
+            throw error
         }
         do {
             let (login, claims) = try await obtain(GrantRequest(request, provider, code))
             return CompletedLogIn(login: login, context: request.context, claims: claims)
         } catch let error as GrantNotSent {
             // The code was not used: the same callback may be completed again.
-            try await VaultError.translating { try await vault.store.putAuthorizationRequest(request) }
+            try await putBack(request)
             throw error.reason
         }
+    }
+
+    private func putBack(_ request: AuthorizationRequestRecord) async throws {
+        try await VaultError.translating { try await vault.store.putAuthorizationRequest(request) }
+    }
+
+    /// The code, if the callback is one of the server that was asked (RFC 9700 §4.4): by its name, and by where it came.
+    private static func code(
+        of callback: AuthorizationCallback, at url: String?, _ request: AuthorizationRequestRecord,
+        _ provider: ProviderRecord
+    ) throws -> AuthorizationCode {
+        let code = try VaultError.translatingCallback { () throws(AuthorizationCallbackError) in
+            try callback.code(
+                expectedState: callback.state,
+                issuer: provider.issuer.flatMap { try? Issuer($0, allowsInsecureLoopback: true) },
+                issuerIsRequired: provider.requiresIssuerInCallback)
+        }
+        if let url, let uri = request.redirectURI.flatMap({ try? RedirectURI($0) }), !uri.leads(to: url) {
+            throw VaultError(
+                .protocolViolation, "the callback came to another address than the redirect URI of this log-in",
+                hint: "if the provider is the right one, check the redirect URI that is registered there; "
+                    + "otherwise do not use the callback: it may be forged")
+        }
+        return code
     }
 
     private static func authorizationURL(
@@ -264,22 +284,5 @@ extension AuthorizationURL {
         contextClasses = parameters.contextClasses
         authorizationDetails = parameters.authorizationDetails
         extraParameters = parameters.extra + extraParameters
-    }
-}
-
-extension GrantRequest {
-    init(_ request: AuthorizationRequestRecord, _ provider: StoredProvider, _ code: AuthorizationCode) throws {
-        self = try VaultError.translatingValues {
-            var grant = GrantRequest(
-                userId: request.userId, provider: provider, code: code,
-                verifier: try CodeVerifier(request.codeVerifier.string() ?? ""), redirectURI: request.redirectURI,
-                scope: request.scope, key: request.dpopPrivateKey.flatMap { DPoPContext(privateKey: $0)?.key },
-                nonces: request.nonces, label: request.label)
-            grant.nonce = try request.idTokenNonce.map { try IDTokenNonce($0.string() ?? "") }
-            grant.resources = request.resources
-            grant.target = request.target
-            grant.maximumAge = request.maximumAge.map { .seconds($0) }
-            return grant
-        }
     }
 }

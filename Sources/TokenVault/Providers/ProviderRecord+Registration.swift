@@ -56,6 +56,14 @@ extension ProviderRecord {
         let record = self
         let profile = try VaultError.translatingValues { try record.profile }
         if profile.requiresIssuerInCallback { requiresIssuerInCallback = true }
+        // An assertion for a token endpoint alone could be used at another server that has named the same one
+        // (draft-ietf-oauth-rfc7523bis).
+        if clientAuthentication == "private_key_jwt", issuer == nil, profile.client.assertionAudience == .issuer {
+            throw VaultError(
+                .invalidArgument, "private_key_jwt needs the provider's issuer, for whom its assertions are",
+                hint: "give the issuer as the provider documents it; a provider without one needs a profile with "
+                    + "assertionAudience tokenEndpoint")
+        }
         guard profile.requiresBoundTokens else { return }
         guard dpop == .required || bindsTokensToCertificate else {
             throw VaultError(

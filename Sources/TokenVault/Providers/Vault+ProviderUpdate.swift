@@ -25,7 +25,8 @@ extension Vault {
     public func updateProvider(
         named name: String, _ change: ProviderChange, force: Bool = false, expecting expected: ProviderUpdate? = nil
     ) async throws -> ProviderUpdate {
-        try await updateRecord(of: name) { record, dependents in
+        try await refuseSharing(after: change, of: name)
+        return try await updateRecord(of: name) { record, dependents in
             let update = try record.update(change, dependents)
             guard expected == nil || expected == update else {
                 throw VaultError(

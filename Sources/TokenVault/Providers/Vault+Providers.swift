@@ -10,6 +10,7 @@ extension Vault {
 
     package func addProvider(_ registration: ProviderRegistration, of tenant: Tenant?) async throws -> Provider {
         let record = try ProviderRecord(registration, of: tenant, createdAt: now)
+        try await refuseSharing(record)
         return try await VaultError.translating {
             try Provider(await store.putProvider(record, replacing: nil).record)
         }

@@ -24,6 +24,8 @@ extension ProviderRecord {
         guard !origins.contains(where: { $0.covers(url) }) else { return }
         throw VaultError(
             .originNotAllowed, "this provider's tokens may not be sent to \(url.origin)",
-            hint: "if they may, allow it: vaultctl provider update NAME --api-origin \(url.origin)")
+            hint:
+                "do the provider's own documents name this address as its API? If not, the token would go to a stranger. "
+                + "vaultctl provider update --help says how an API is allowed")
     }
 }

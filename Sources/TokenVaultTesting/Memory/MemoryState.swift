@@ -45,7 +45,7 @@ package struct MemoryState {
 
     private var tables = empty
     /// See ``TableAccess/highestFence()``.
-    private(set) var highestFence: Int64 = 0
+    var highestFence: Int64 = 0
 
     subscript(table: Table) -> Rows { tables[table] ?? Rows(table) }
 
@@ -75,7 +75,13 @@ package struct MemoryState {
         let changed = changes.filter { row[$0.key] != $0.value }
         try requireUnreferred(row, of: table, changed.keys)
         row.merge(changed) { _, new in new }
-        try write(row, to: table, as: key)
+        guard case .integer(let number)? = changed[table.key] else {
+            try write(row, to: table, as: key)
+            return
+        }
+        guard self[table][number] == nil else { throw .conflict(table, "there is a row of that number") }
+        try write(row, to: table, as: number)
+        tables[table]?[key] = nil
     }
 
     mutating func delete(_ table: Table, _ key: Int64) throws(StoreError) {

@@ -191,6 +191,8 @@ final class MemoryTables: TableAccess {
 
     func highestFence() throws(StoreError) -> Int64 { (state ?? database.current).highestFence }
 
+    func setHighestFence(_ fence: Int64) throws(StoreError) { state?.highestFence = fence }
+
     func rawRows(of table: Table, where column: String, is number: Int64) throws(StoreError) -> [RawRow] {
         let state = state ?? database.current
         return state.keys(in: table, where: column, is: .integer(number)).compactMap { key in

@@ -20,12 +20,21 @@ enum SecretArguments {
         for (index, argument) in arguments.enumerated() {
             if argument == "--" { return }
             let name = String(argument.prefix { $0 != "=" })
-            guard names.contains(name) else { continue }
+            guard names.contains(name) || name == callback else { continue }
             let hasValue = name != argument
             let following = hasValue ? String(argument.dropFirst(name.count + 1)) : arguments.dropFirst(index + 1).first
-            guard let following, following != "-", hasValue || !following.hasPrefix("--") else { continue }
+            guard let following, following != "-", hasValue || !following.hasPrefix("--"),
+                name != callback || holdsCode(following)
+            else { continue }
             throw refusal(of: name)
         }
+    }
+
+    private static let callback = "--callback-url"
+
+    /// Whether a callback URL has a code in it, however it is written: one that is refused or forged may stand there.
+    private static func holdsCode(_ url: String) -> Bool {
+        url.split(whereSeparator: { "?&#".contains($0) }).contains { $0.hasPrefix("code=") && $0 != "code=" }
     }
 
     /// Standard input and descriptors give one secret each: what the first of two readers leaves would be nonsense.
@@ -42,7 +51,7 @@ enum SecretArguments {
                 throw .usage(
                     "only one secret can be read from \(descriptor == 0 ? "standard input" : "descriptor \(descriptor)"): "
                         + "\(first) or \(name)",
-                    hint: secret == "--callback-url"
+                    hint: secret == callback
                         ? "use a file or a descriptor for \(first)"
                         : "use a file or another descriptor: \(secret)-file PATH, \(secret)-fd NUMBER")
             }
@@ -52,7 +61,7 @@ enum SecretArguments {
 
     /// The option without what says where its value comes from; nil if it reads no secret.
     private static func secret(of name: String) -> String? {
-        if known.contains(name) || name == "--callback-url" { return name }
+        if known.contains(name) || name == callback { return name }
         for suffix in ["-file", "-fd"]
         where name.hasSuffix(suffix) && known.contains(String(name.dropLast(suffix.count))) {
             return String(name.dropLast(suffix.count))
@@ -71,9 +80,11 @@ enum SecretArguments {
 
     private static func refusal(of name: String) -> Failure {
         let instead =
-            known.contains(name)
-            ? "leave it out to be prompted, or use: \(name)-file PATH, \(name)-fd NUMBER, or \(name) - for standard input"
-            : "secrets come from a prompt, standard input, a file or a file descriptor; see the command's --help"
+            name == callback
+            ? "leave it out to be prompted, or use: --callback-url - for standard input"
+            : known.contains(name)
+                ? "leave it out to be prompted, or use: \(name)-file PATH, \(name)-fd NUMBER, or \(name) - for standard input"
+                : "secrets come from a prompt, standard input, a file or a file descriptor; see the command's --help"
         return Failure(
             .usage, code: "secretArgument",
             "\(name) does not accept a secret on the command line, where others can read it",

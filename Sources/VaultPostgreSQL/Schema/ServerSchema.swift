@@ -29,6 +29,7 @@ struct ServerSchema {
         if let foreign = found.subtracting(expected).min() { throw Self.foreign(foreign) }
         if let missing = expected.subtracting(found).min() { throw Self.missing(missing) }
         if let acting = try texts(Self.acting, connection).first { throw Self.foreign(acting) }
+        if let computing = try texts(Self.computing, connection).first { throw Self.foreign(computing) }
         let columns = Set(try texts(Self.columns, connection))
         for table in Table.allCases {
             for column in [table.key] + table.fields.map(\.name) where !columns.contains("\(table.rawValue).\(column)")
@@ -87,6 +88,34 @@ struct ServerSchema {
         SELECT p.polname::text FROM pg_policy p JOIN pg_class c ON c.oid = p.polrelid
             JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1
         """, [.text])
+
+    /// Functions, and what computes when a row is written: constraints, defaults, generated columns and indexes that call
+    /// functions which the vault's own do not, and types that others have made.
+    private static let computing = Statement(
+        #"""
+        WITH n AS (SELECT oid FROM pg_namespace WHERE nspname = $1),
+        computed AS (
+            SELECT c.conname::text AS name, pg_get_constraintdef(c.oid) AS words FROM pg_constraint c JOIN n
+                ON n.oid = c.connamespace WHERE c.contype IN ('c', 'x', 't')
+            UNION ALL
+            SELECT r.relname || '.' || a.attname,
+                CASE WHEN a.attgenerated <> '' THEN 'generated()' ELSE pg_get_expr(d.adbin, d.adrelid) END
+            FROM pg_attrdef d JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum
+                JOIN pg_class r ON r.oid = d.adrelid JOIN n ON n.oid = r.relnamespace
+            UNION ALL
+            SELECT r.relname::text, concat(pg_get_expr(i.indpred, i.indrelid),
+                CASE WHEN i.indexprs IS NOT NULL THEN 'computed()' END)
+            FROM pg_index i JOIN pg_class r ON r.oid = i.indexrelid JOIN n ON n.oid = r.relnamespace
+        )
+        SELECT p.proname::text FROM pg_proc p JOIN n ON n.oid = p.pronamespace
+        UNION ALL
+        SELECT name FROM computed WHERE regexp_replace(words,
+            '\m(CHECK|AND|OR|NOT|octet_length|clock_timestamp)\s*\(', '(', 'g') ~ '[\w"]\s*\('
+        UNION ALL
+        SELECT r.relname || '.' || a.attname FROM pg_attribute a JOIN pg_class r ON r.oid = a.attrelid
+            JOIN n ON n.oid = r.relnamespace JOIN pg_type t ON t.oid = a.atttypid
+        WHERE r.relkind = 'r' AND a.attnum > 0 AND t.typnamespace <> 'pg_catalog'::regnamespace
+        """#, [.text])
 
     private static let columns = Statement(
         """

@@ -118,6 +118,11 @@ final class ServerTables: TableAccess {
         return try ask(Self.highestFence).integer(0, 0)
     }
 
+    func setHighestFence(_ fence: Int64) throws(StoreError) {
+        askedAtBegin = nil
+        _ = try ask(Self.setHighestFence, Parameters([.integer(fence)]))
+    }
+
     func rawRows(of table: Table, where column: String, is number: Int64) throws(StoreError) -> [RawRow] {
         let names = [table.key] + table.fields.map(\.name)
         let query = Query.select(
@@ -371,9 +376,12 @@ final class ServerTables: TableAccess {
         #"UPDATE "process" SET "hasChanged" = true WHERE "owner" = $1 AND NOT "hasChanged""#, [.integer])
     private static let highestFence = Statement(
         """
-        SELECT GREATEST(COALESCE((SELECT max("highestFence") FROM "engineState"), 0),
-            COALESCE((SELECT max("fence") FROM "refreshIntent"), 0))
+        SELECT CASE WHEN "kept" < 0 THEN -1 ELSE GREATEST("kept",
+            COALESCE((SELECT max("fence") FROM "refreshIntent" WHERE "fence" < 4611686018427387904), 0)) END
+        FROM (SELECT COALESCE((SELECT max("highestFence") FROM "engineState"), 0) AS "kept") AS "counter"
         """)
+    private static let setHighestFence = Statement(
+        #"UPDATE "engineState" SET "highestFence" = $1 WHERE "id" = 1 RETURNING "highestFence""#, [.integer])
     private static let facts = Statement(
         """
         SELECT COALESCE(sum(pg_total_relation_size(c.oid)), 0)::int8, current_setting('server_version'),

@@ -112,8 +112,8 @@ extension Connection {
     private static let fencesOfALife: Int64 = 1 << 32
 
     fileprivate func raiseFences() throws(StoreError) {
-        let next = try highestFence() + Self.fencesOfALife
-        try execute("DELETE FROM sqlite_sequence WHERE name = 'refreshIntent'")
-        try execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('refreshIntent', \(next))")
+        let (next, overflows) = try highestFence().addingReportingOverflow(Self.fencesOfALife)
+        let isFence = !overflows && next >= Self.fencesOfALife && next < Int64.max / 2
+        try setHighestFence(isFence ? next : WriteTransaction.unusedFence())
     }
 }

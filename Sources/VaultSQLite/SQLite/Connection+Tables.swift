@@ -17,11 +17,18 @@ extension Connection: TableAccess {
     func highestFence() throws(StoreError) -> Int64 {
         let last = try statement(
             """
-            SELECT max(coalesce((SELECT max(seq) FROM sqlite_sequence WHERE name = 'refreshIntent'), 0),
-                coalesce((SELECT max(fence) FROM refreshIntent), 0))
+            SELECT coalesce((SELECT max(CASE WHEN typeof(seq) <> 'integer' OR seq < 0 THEN 0x7fffffffffffffff
+                    ELSE seq END) FROM sqlite_sequence WHERE name = 'refreshIntent'), 0),
+                coalesce((SELECT max(fence) FROM refreshIntent WHERE fence < 0x4000000000000000), 0)
             """)
         defer { last.reset() }
-        return try last.step() ? last.integer(0) : 0
+        guard try last.step() else { return 0 }
+        return last.integer(0) == .max ? -1 : max(last.integer(0), last.integer(1))
+    }
+
+    func setHighestFence(_ fence: Int64) throws(StoreError) {
+        try execute("DELETE FROM sqlite_sequence WHERE name = 'refreshIntent'")
+        try execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('refreshIntent', \(fence))")
     }
 
     func rawRows(of table: Table, where column: String, is number: Int64) throws(StoreError) -> [RawRow] {

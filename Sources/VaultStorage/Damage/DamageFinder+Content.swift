@@ -12,6 +12,7 @@ extension DamageFinder {
         case .row(.user, let id): try rows(ofUser: id)
         case .row(.login, let id): try rows(ofLogin: id)
         case .row(.manifestPart, let id): try rows(ofPart: id)
+        case .row(.fenceCounter, _): try fenceRows()
         case .row(let table, let id): try tables.rawRows(of: table.table, where: table.table.key, is: id)
         }
     }

@@ -12,7 +12,7 @@ struct DamageFinder {
     /// In the order of the tables and of the rows in each; logins and parts of manifests without a row come last.
     func all(limit: Int) throws(StoreError) -> [DamagedRow] {
         var found: [DamagedRow] = []
-        for table in DamagedRow.Table.allCases {
+        for table in DamagedRow.Table.allCases where table.hasPlace {
             try eachRow(of: table) { id throws(StoreError) in
                 guard found.count < limit else { return false }
                 // A login whose part of the manifest does not open is listed with that part.
@@ -30,18 +30,19 @@ struct DamageFinder {
             }
             return true
         }
-        return found
+        return found + (try ofTrailAndCounter(limit: limit - found.count))
     }
 
     /// The damaged row of this name.
     func find(_ name: DamagedRowName) throws(StoreError) -> DamagedRow {
         switch name {
         case .row(let table, let id):
-            if let row = try check(.row(table, id: id)) { return row }
-            throw try exists(table, id) ? .isWhole(name) : .notFound(.damagedRow)
+            if let row = try check(place(.row(table, id: id))) { return row }
+            let isThere = try table == .fenceCounter ? true : exists(table, id)
+            throw isThere ? .isWhole(name) : .notFound(.damagedRow)
         case .handle(let handle):
             var isThere = false
-            for table in DamagedRow.Table.allCases {
+            for table in DamagedRow.Table.allCases where table.hasPlace {
                 guard let id = try rowID(of: handle, in: table) else { continue }
                 if let row = try check(.row(table, id: id)) { return row }
                 isThere = true
@@ -74,6 +75,8 @@ struct DamageFinder {
             case .authorizationRequest: try checkAuthorizationRequest(id)
             case .unusableReply: try checkUnusableReply(id)
             case .manifestPart: try checkManifestPart(id)
+            case .audit: try checkAudit(id)
+            case .fenceCounter: try checkFences(id)
             }
         case .missingLogin(let login, let userRow): try checkMissing(login, userRow)
         }
@@ -82,11 +85,11 @@ struct DamageFinder {
     // MARK: Rows
 
     /// Until `body` says that it is enough. No answer stays open meanwhile: this may take long.
-    private func eachRow(
-        of table: DamagedRow.Table, _ body: (Int64) throws(StoreError) -> Bool
+    func eachRow(
+        of table: DamagedRow.Table, from start: Int64 = .min, _ body: (Int64) throws(StoreError) -> Bool
     ) throws(StoreError) {
         let page = try tables.cursor(table.needsLogin ? .pagesWithLogin[table.table] : .numbersFrom[table.table])
-        var first: Int64? = .min
+        var first: Int64? = start
         while let start = first {
             page.bind(1, start)
             page.bind(2, Self.pageSize)
@@ -142,8 +145,13 @@ extension DamagedRow.Table {
         case .authorizationRequest: .authorizationRequest
         case .unusableReply: .unusableReply
         case .manifestPart: .manifestPart
+        case .audit: .audit
+        case .fenceCounter: .refreshIntent
         }
     }
+
+    /// Whether each of its rows can be opened or not by itself. What is wrong with a row of the trail its place decides.
+    fileprivate var hasPlace: Bool { self != .audit && self != .fenceCounter }
 
     /// Whether its rows are looked at with their login, so that only those without one are damaged on their own. They
     /// have no handle.

@@ -3,7 +3,8 @@ import VaultCrypto
 /// Deleting what cannot be opened. It is recorded twice: as what was done to the row, and as what it means for the
 /// user, login, provider or revocation, so that a reader of the trail needs to know nothing about damage.
 extension WriteTransaction {
-    func discard(_ place: DamagedRow.Place) throws(StoreError) -> DiscardedRow {
+    func discard(_ found: DamagedRow.Place) throws(StoreError) -> DiscardedRow {
+        let place = try damage.place(found)
         guard let row = try damage.check(place) else {
             let name: DamagedRowName =
                 switch place {
@@ -24,6 +25,9 @@ extension WriteTransaction {
         case .missingLogin(let login, let userRow): logins = try forgetLogin(login, userRow, event)
         case .row(.outbox, let id): try discardRevocation(id, event)
         case .row(.manifestPart, let id): logins = try discardPart(row, id, event)
+        case .row(.fenceCounter, _):
+            try mendFences()
+            try audit(event, about: AuditSubject())
         case .row(let table, let id):
             try deleteRow(table, id)
             try audit(event, about: AuditSubject(user: row.user, login: row.login))

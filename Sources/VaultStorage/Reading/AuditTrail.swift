@@ -2,8 +2,8 @@ import VaultCrypto
 
 /// What the audit trail says, on its own authority: a row counts only if it continues the chain.
 struct AuditTrail {
-    private let opener: RowOpener
-    private var tables: any TableAccess { opener.tables }
+    let opener: RowOpener
+    var tables: any TableAccess { opener.tables }
 
     init(_ opener: RowOpener) { self.opener = opener }
 
@@ -107,9 +107,18 @@ struct AuditTrail {
 
     /// The last pruning; nil if there was none. Damage if the row that records it is not as it was written.
     func lastPruning() throws(StoreError) -> LastPruning? {
+        do throws(StoreError) { return try lastPruning(through: .max) } catch {
+            guard error.isOfRow else { throw error }
+            // What was planted behind the end records nothing.
+            return try lastPruning(through: try end().position.sequence)
+        }
+    }
+
+    private func lastPruning(through last: Int64) throws(StoreError) -> LastPruning? {
         let row = try tables.cursor(.lastPruning)
         defer { row.reset() }
-        guard try row.step() else { return nil }
+        row.bind(1, last)
+        guard try row.step(), row.integer(0) > 0 else { return nil }
         let sequence = row.integer(0)
         guard try isAuthentic(row) else {
             throw .quarantined("audit", nil, "the row that records the last pruning does not continue the chain")
@@ -185,6 +194,8 @@ extension Query {
         ], order: [.down(Table.audit["revision"]), .down(Table.audit["sequence"])], index: "auditByUser")
 
     fileprivate static let lastPruning = select(
-        auditColumns, from: .audit, where: [.isExactly(Table.audit["kind"], AuditKind.trailPruned.rawValue)],
-        order: [.down(Table.audit["sequence"])], mostRows: 1, index: "auditOfPruning")
+        auditColumns, from: .audit,
+        where: [
+            .isExactly(Table.audit["kind"], AuditKind.trailPruned.rawValue), .atMost(Table.audit["sequence"], 1),
+        ], order: [.down(Table.audit["sequence"])], mostRows: 1, index: "auditOfPruning")
 }

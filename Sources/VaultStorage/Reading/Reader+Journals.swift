@@ -82,7 +82,9 @@ extension Reader {
             try row.withBinding(1, sequence) { () throws(StoreError) in
                 var result: [AuditEntry] = []
                 while try row.step() { result.append(auditEntry(row)) }
-                return result
+                // Nothing that was planted behind the end is reported to anybody.
+                let end = result.isEmpty ? 0 : try AuditTrail(opener).end().position.sequence
+                return result.filter { $0.sequence <= end }
             }
         }
     }
@@ -90,7 +92,7 @@ extension Reader {
     /// Nothing that this process had read or committed when the reading began may be missing.
     package func auditHead() throws(StoreError) -> Int64 {
         let known = headKnownAtBegin ?? context.seen.auditHead
-        let head = try tables.integer(.lastAudited) ?? 0
+        let head = try AuditTrail(opener).end().position.sequence
         guard head >= known else {
             opener.reading.mark = known
             throw StoreError(
@@ -283,7 +285,6 @@ extension AuditColumns {
 }
 
 extension Query {
-    fileprivate static let lastAudited = select([.greatest(Table.audit["sequence"])], from: .audit)
     static let anyIntent = select(Table.refreshIntent.columns("fence"), from: .refreshIntent, mostRows: 1)
 
     // From the end of the trail: where logins are renewed at all, one of the last rows is such a row.

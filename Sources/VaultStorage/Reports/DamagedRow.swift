@@ -6,6 +6,10 @@ package struct DamagedRow: Sendable, Equatable {
     package enum Table: String, CaseIterable, Sendable {
         case provider, user, login, loginSecret, refreshIntent, outbox, authorizationRequest, unusableReply
         case manifestPart
+        /// Rows that stand outside of the trail's chain.
+        case audit
+        /// What an engine keeps of the highest fence. It is no table, and has no row but number 1.
+        case fenceCounter
     }
 
     /// Where it lies.

@@ -38,6 +38,9 @@ package struct AuditPosition: Hashable, Sendable {
     package let sequence: Int64
     package let link: AuditMAC
 
+    /// Before the first row.
+    static let beginning = AuditPosition(sequence: 0, link: .genesis)
+
     package init(sequence: Int64, link: AuditMAC) {
         self.sequence = sequence
         self.link = link

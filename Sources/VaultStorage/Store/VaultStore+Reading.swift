@@ -252,6 +252,11 @@ extension VaultStore {
         try await survey { try $0.damage.all(limit: limit) }
     }
 
+    /// Those of them that stand in the clear: rows beside the chain of the trail, and the counter of fences.
+    package func damageOfCounters(limit: Int) async throws -> [DamagedRow] {
+        try await survey { try $0.damage.ofTrailAndCounter(limit: limit) }
+    }
+
     /// A damaged row as it lies there. Not found if there is none of that name; in conflict if the row opens.
     package func damagedRow(_ name: DamagedRowName) async throws -> DamagedRowContent {
         try await survey { reader in

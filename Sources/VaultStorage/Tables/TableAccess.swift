@@ -11,8 +11,12 @@ package protocol TableAccess: AnyObject {
     var changeCount: Int { get }
     /// Waits until all changes are accepted: an engine may refuse one only now, after its step.
     func settle() throws(StoreError)
-    /// The highest fence that an intent has ever had, also one that is gone.
+    /// The highest fence that an intent has ever had, also one that is gone. What the engine keeps of it stands in the clear:
+    /// it may be anything, and is -1 where it is no number at all. An intent whose fence is none that a vault reaches
+    /// does not count.
     func highestFence() throws(StoreError) -> Int64
+    /// Puts another number in the place of what the engine keeps of it.
+    func setHighestFence(_ fence: Int64) throws(StoreError)
 
     /// Rows with all their columns, whatever these hold.
     func rawRows(of table: Table, where column: String, is number: Int64) throws(StoreError) -> [RawRow]

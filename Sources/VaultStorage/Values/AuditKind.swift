@@ -16,6 +16,8 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
     package static let keySlotProven = AuditKind(rawValue: 7)
     /// The vault key was replaced. Slots whose keys were not at hand were removed before, each with a row.
     package static let vaultRekeyed = AuditKind(rawValue: 8)
+    /// Rows that nobody had written stood behind the end of the trail, and got other numbers.
+    package static let rowSetAside = AuditKind(rawValue: 9)
     package static let providerAdded = AuditKind(rawValue: 10)
     package static let providerUpdated = AuditKind(rawValue: 11)
     package static let providerRemoved = AuditKind(rawValue: 12)
@@ -141,6 +143,7 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
         keySlotAdded: "key-slot-added", keySlotRemoved: "key-slot-removed",
         keySlotProven: "key-slot-proven", vaultRekeyed: "vault-rekeyed",
         commitSettled: "commit-settled", rowDiscarded: "row-discarded",
+        rowSetAside: "row-set-aside",
         providerAdded: "provider-added", providerUpdated: "provider-updated", providerRemoved: "provider-removed",
         loginCreated: "login-created", loginChanged: "login-changed",
         renewalStarted: "renewal-started", renewed: "renewed", renewalFailed: "renewal-failed",

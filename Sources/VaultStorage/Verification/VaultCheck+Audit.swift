@@ -34,14 +34,21 @@ extension VaultCheck {
         let subject = "\(link.columns.sequence)"
         let isKept = link.columns.sequence <= audit.pruning.through
         if !isKept { passPruned() }
+        guard !leavesChain(link) else { return }
+        let before = (audit.lastSequence, audit.lastMAC)
         let previous = isKept ? keptLink(row, link) : chainLink(row, link)
+        let continues = if let previous { (try? opener.continues(link, previous)) ?? false } else { false }
+        if !continues, !isKept, isBehindEnd(link) {
+            (audit.lastSequence, audit.lastMAC) = before
+            return
+        }
         noteEnds(link.columns)
         if !isKept { audit.pruning.count(link.columns.kind) }
         guard link.hasShape else {
             report.note("audit", subject, "a column has the wrong type or length")
             return
         }
-        guard let previous, (try? opener.continues(link, previous)) ?? false else {
+        guard continues else {
             report.note("audit", subject, "it does not continue the chain: it, or a row before it, was changed")
             return
         }
@@ -203,10 +210,12 @@ extension VaultCheck {
     private func countLaterRows() throws(StoreError) {
         let rows = try tables.cursor(.auditRows)
         defer { rows.reset() }
+        let end = try AuditTrail(opener).end().position.sequence
         rows.bind(1, audit.lastSequence)
         rows.bind(2, .max)
         while try rows.step() {
             let columns = AuditColumns(rows)
+            guard columns.sequence <= end else { return }
             audit.pruning.count(columns.kind)
             noteEnds(columns)
         }

@@ -44,6 +44,7 @@ package final class VaultCheck {
         try countRows(of: Self.countedTables)
         try tables.checkStorage(self)
         try checkVault()
+        try checkFences()
         try walk(.migration, progress, checkMigration)
         try checkMigrationsAreComplete()
         try walk(.keySlot, progress, checkKeySlot)

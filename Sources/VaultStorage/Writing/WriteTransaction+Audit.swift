@@ -59,11 +59,45 @@ extension WriteTransaction {
     }
 }
 
+// MARK: Rows that nobody has written
+
+extension WriteTransaction {
+    /// Gives rows behind the end of the trail numbers that no row of a vault has. There they stop nobody, and stay until an
+    /// operator has looked at them.
+    func setAsideRowsBehindEnd() throws(StoreError) {
+        let planted = try AuditTrail(opener).rowsBehind(head.sequence)
+        guard let first = planted.first else { return }
+        for sequence in planted {
+            let update = try tables.cursor(.renumberAudit)
+            update.bind(1, sequence)
+            update.bind(2, try numberAside(of: sequence))
+            try update.run()
+        }
+        try audit(
+            AuditEvent(
+                .rowSetAside,
+                [
+                    .init("table", "audit"), .init("row", DamagedRowName.row(.audit, -first).description),
+                    .init("rows", String(planted.count)),
+                ]), about: AuditSubject())
+    }
+
+    /// The row's own number below zero, or the next one that is free.
+    private func numberAside(of sequence: Int64) throws(StoreError) -> Int64 {
+        var number = -sequence
+        while try tables.has(.rowsByNumber[.audit], number) { number -= 1 }
+        return number
+    }
+}
+
 extension AuditEvent {
     fileprivate var detailByteCount: Int { detail.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count } }
 }
 
 extension Query {
+    fileprivate static let renumberAudit = update(
+        .audit, "sequence", first: 2, where: [.equal(Table.audit["sequence"], 1)])
+
     fileprivate static let insertAudit = insert(
         into: .audit, "sequence", "time", "kind", "user", "login", "provider", "revision", "detailCell", "mac")
 }

@@ -8,8 +8,17 @@ enum AuthorizationRequestTaking: Sendable {
 }
 
 extension WriteTransaction {
+    /// Log-ins of one user that are pending at the same time; one more ends the oldest. Whoever clicks on *connect* needs no
+    /// account for it, and each is a commit.
+    package static let mostPendingLogIns = 20
+
     func put(_ record: AuthorizationRequestRecord) throws(StoreError) {
         try sweepAuthorizationRequests()
+        for id in try pendingLogIns(of: record.userId).dropFirst(Self.mostPendingLogIns - 1) {
+            let delete = try tables.cursor(.deletesByNumber[.authorizationRequest])
+            delete.bind(1, id)
+            try delete.run()
+        }
         let index = indexes(of: record.state).current
         let cell = try seal(record, under: index)
         let insert = try tables.cursor(.insertAuthorizationRequest)
@@ -17,6 +26,27 @@ extension WriteTransaction {
         insert.bind(2, record.expiresAt.milliseconds)
         insert.bind(3, cell)
         try insert.run()
+    }
+
+    /// The rows of a user's log-ins among the newest 256 of all, the newest first: a flood of one user's is there. None if there are too few of all users to matter.
+    private func pendingLogIns(of userId: String) throws(StoreError) -> [Int64] {
+        let numbers = try tables.cursor(.newestAuthorizationRequests)
+        var all: [Int64] = []
+        do {
+            defer { numbers.reset() }
+            while try numbers.step() { all.append(numbers.integer(0)) }
+        }
+        guard all.count >= Self.mostPendingLogIns else { return [] }
+        let row = try tables.cursor(.authorizationRequestByRow)
+        var own: [Int64] = []
+        for id in all {
+            row.bind(1, id)
+            defer { row.reset() }
+            // One that is damaged is nobody's.
+            guard try row.step(), let record = try? opener.authorizationRequest(row) else { continue }
+            if record.userId == userId { own.append(id) }
+        }
+        return own
     }
 
     func seal(_ record: AuthorizationRequestRecord, under index: BlindIndex) throws(StoreError) -> [UInt8] {
@@ -154,6 +184,10 @@ extension WriteTransaction {
 }
 
 extension Query {
+    fileprivate static let newestAuthorizationRequests = select(
+        Table.authorizationRequest.columns("id"), from: .authorizationRequest,
+        order: [.down(Table.authorizationRequest["id"])], mostRows: 256)
+
     fileprivate static let insertAuthorizationRequest = insert(
         into: .authorizationRequest, "stateIndex", "expiresAt", "cell")
 

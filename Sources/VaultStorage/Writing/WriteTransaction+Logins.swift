@@ -30,17 +30,6 @@ extension WriteTransaction {
         }
     }
 
-    /// The fence that the next intent gets. No other process can take it: the write lock is ours.
-    func nextFence() throws(StoreError) -> Int64 {
-        if let highestFence { return highestFence + 1 }
-        let last = try tables.highestFence()
-        guard (0..<Self.counterLimit).contains(last) else {
-            throw .quarantined("refreshIntent", nil, "the counter of fences is not one that a vault reaches")
-        }
-        highestFence = last
-        return last + 1
-    }
-
     /// A login with its cells, whose row is still to be made.
     struct SealedLogin {
         var open: OpenLogin

@@ -13,8 +13,8 @@ package final class WriteTransaction {
         }
     }
 
-    /// Counters that nothing authenticates are not believed beyond it, so that going on counting cannot overflow.
-    static let counterLimit: Int64 = 1 << 62
+    /// See ``AuditTrail/limit``; of fences, too.
+    static let counterLimit = AuditTrail.limit
 
     let tables: any TableAccess
     let context: VaultContext
@@ -83,9 +83,16 @@ package final class WriteTransaction {
         try tables.checkSchema()
         rows.restore(context.rows.current)
         try rows.look(tables, context)
-        head = try Self.lastHead(tables)
+        let end = try AuditTrail(opener).end(known: committedHead.map { AuditPosition($0) })
+        head = AuditHead(sequence: end.position.sequence, mac: end.position.link)
         lookedAt = .now
         headAtBegin = head
+        try requireKnownHead()
+        if end.hasRowsBehind { try setAsideRowsBehindEnd() }
+    }
+
+    /// Refuses a trail that has lost what this process has committed.
+    private func requireKnownHead() throws(StoreError) {
         guard let committedHead, head != committedHead else { return }
         // Others have written since: what this process has committed must still be there, below what they wrote.
         if head.sequence > committedHead.sequence, try !lacks(committedHead) { return }
@@ -97,7 +104,7 @@ package final class WriteTransaction {
     /// What ``begin()`` asks where others have written.
     package var looks: [Question] {
         let known = committedHead.map { Question(.auditLink, .number($0.sequence)) }
-        return [Question(.vaultState), Question(.lastLink)] + (known.map { [$0] } ?? [])
+        return [Question(.vaultState), Question(.endOfTrail, .number(Self.counterLimit))] + (known.map { [$0] } ?? [])
     }
 
     /// Whether the vault is as the last transaction of this process has left it. Believed for a second: after that is looked
@@ -209,6 +216,10 @@ package final class WriteTransaction {
             }
         }
     }
+}
+
+extension AuditPosition {
+    fileprivate init(_ head: WriteTransaction.AuditHead) { self.init(sequence: head.sequence, link: head.mac) }
 }
 
 extension Query {

@@ -27,6 +27,31 @@ struct AsyncHTTPTransportTests {
         #expect(request.hasSuffix("\r\n\r\ngrant_type=refresh_token"))
     }
 
+    @Test func aDeniedAddressIsNotConnectedTo() async throws {
+        let server = try Self.answering()
+        for host in ["127.0.0.1", "localhost"] {
+            var options = AsyncHTTPTransport.Options.loopback
+            options.deniesAddress = AsyncHTTPTransport.isSpecialPurpose
+            let transport = AsyncHTTPTransport(options: options)
+            let result = await sendToken(to: "http://\(host):\(server.port)/token", through: transport)
+            #expect(result.failure == HTTPTransportError(.notSent, .refused))
+            await transport.shutdown()
+        }
+        #expect(server.connections == 0)
+    }
+
+    @Test(arguments: [
+        ("127.0.0.1", true), ("10.1.2.3", true), ("172.16.0.1", true), ("172.32.0.1", false), ("192.168.0.1", true),
+        ("169.254.169.254", true), ("100.64.0.1", true), ("100.128.0.1", false), ("0.0.0.0", true), ("192.0.2.1", true),
+        ("198.19.255.255", true), ("198.20.0.0", false), ("224.0.0.1", true), ("255.255.255.255", true),
+        ("1.1.1.1", false), ("::1", true), ("::", true), ("::ffff:1.1.1.1", true), ("fe80::1", true), ("fd00::1", true),
+        ("ff02::1", true), ("64:ff9b::a00:1", true), ("2001:db8::1", true), ("2001::1", true), ("2002:a00:1::", true),
+        ("2606:4700::1111", false), ("2001:4860:4860::8888", false), ("app.example", true), ("", true),
+    ])
+    func whatIsNotOfThePublicNetwork(address: String, isSpecial: Bool) {
+        #expect(AsyncHTTPTransport.isSpecialPurpose(address) == isSpecial)
+    }
+
     @Test func everyRequestHasAConnectionOfItsOwn() async throws {
         let server = try Self.answering()
         let transport = AsyncHTTPTransport(options: .loopback)

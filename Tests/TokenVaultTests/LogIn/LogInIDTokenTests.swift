@@ -113,6 +113,47 @@ struct LogInIDTokenTests {
         #expect(revocation.form["token"] == "CANARY-refresh-1")
     }
 
+    /// Its code may be of a log-in that asked for no id token, of another user.
+    @Test func aReplyWithoutTheIDTokenIsNoLogIn() async throws {
+        let world = try await world()
+        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        world.transport.enqueue(.generation("1"), .status(.ok))
+        #expect(await code { try await complete(world, request) } == .protocolViolation)
+        #expect(await code { try await world.vault.user("alice") } == .unknownUser)
+        #expect(world.transport.requests.last?.path == "/revoke")
+    }
+
+    @Test func aProfileMaySayThatThereIsNone() async throws {
+        var registration = try Sample.provider()
+        registration.scope = try Scope("openid read")
+        registration.profileDocument = Array(
+            #"""
+            {"profile":1,"name":"silent","source":[{"url":"https://acme.example/docs","read":"2026-11-25","says":"no id token"}],
+            "client":{"idTokenMayBeMissing":true}}
+            """#.utf8)
+        let world = try await World(provider: registration)
+        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        world.transport.enqueue(.generation("1"))
+        #expect(try await complete(world, request).claims == nil)
+    }
+
+    @Test func aFinancialProfileTakesNoWeakSignature() async throws {
+        #expect(try ProviderProfile.named("fapi2-security").client.idTokenAlgorithms == ["PS256", "ES256", "EdDSA"])
+        for (algorithms, expected) in [([String](), nil), (["PS256"], IDTokenError.Code.unsupportedAlgorithm)] {
+            let token = try IDToken(SampleIDToken(nonce: "n", now: Date()).text)
+            var check = IDTokenCheck(
+                issuers: [], clientID: try ClientID("client-1"), nonce: try IDTokenNonce("n"), maximumAge: nil,
+                now: Date())
+            check.algorithms = algorithms
+            do throws(IDTokenError) {
+                _ = try check.claims(of: token)
+                #expect(expected == nil)
+            } catch {
+                #expect(error.code == expected)
+            }
+        }
+    }
+
     @Test func anEncryptedIDTokenIsNoLogIn() async throws {
         let world = try await world()
         let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")

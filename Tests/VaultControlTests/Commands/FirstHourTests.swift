@@ -84,7 +84,7 @@ private struct FirstHour {
     func answer(to row: FirstHourRow) async throws -> Answer {
         var names = ["DIR": harness.directory, "ISSUER": server.issuer, "LOGIN": login, "SLOT": slot]
         if row.needsLogin { names["LOGIN"] = try await newLogin() }
-        if row.command.contains("STATE") { names["STATE"] = try await newState() }
+        if (row.command + row.input).contains("STATE") { names["STATE"] = try await newState() }
         func filled(_ text: String) -> String {
             names.reduce(text) { $0.replacing($1.key, with: $1.value) }
         }
@@ -101,7 +101,7 @@ private struct FirstHour {
         defer { server.faults.removeAll() }
         let environment = harness.environment.merging(row.variables.mapValues(filled)) { $1 }
         let result = try await harness.run(
-            row.arguments.map(filled), input: row.input, environment: environment)
+            row.arguments.map(filled), input: filled(row.input), environment: environment)
         func normal(_ text: String) -> String {
             names.reduce(text) { $0.replacing($1.value, with: $1.key) }.replacing(login, with: "LOGIN")
         }

@@ -92,9 +92,16 @@ final class World: Sendable {
             sourceLocation: sourceLocation
         ).line
         let callback = try await Browser.visit(url)
-        return try await ok(
-            ["login", "complete", "--callback-url", callback], sourceLocation: sourceLocation
-        ).line
+        return try await complete(callback, sourceLocation: sourceLocation).line
+    }
+
+    /// Brings the callback of a log-in.
+    @discardableResult
+    func complete(
+        _ callback: String, _ options: [String] = [], sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> RunResult {
+        try await ok(
+            ["login", "complete", "--callback-url", "-"] + options, input: callback, sourceLocation: sourceLocation)
     }
 
     /// How often the token endpoint was asked to refresh.

@@ -11,15 +11,23 @@ import VaultStorage
         return vault
     }
 
-    @Test func aFenceThatCannotGrowIsRefused() async throws {
-        let vault = try await vault("UPDATE sqlite_sequence SET seq = 9223372036854775807")
+    @Test(arguments: ["9223372036854775807", "4611686018427387904", "-1", "'x'", "NULL"])
+    func aFenceThatCannotGrowStopsNoRenewal(counter: String) async throws {
+        let vault = try await vault("UPDATE sqlite_sequence SET seq = \(counter)")
         let store = try vault.open()
         defer { store.close() }
         let login = try #require(try await store.user(SampleVault.oneLogin).logins.first)
-        await #expect(throws: StoreError.self) {
-            try await store.updateLogin(login) { _ = $0.openIntent(owner: 1, at: SteppingClock.start) }
-        }
-        _ = try await store.session(.login(login))
+        let counterRow = DamagedRowName.row(.fenceCounter, 1)
+        #expect(try await store.damagedRows(limit: 10).map(\.name) == [counterRow])
+        #expect(!(try await store.verify().isClean))
+        try await store.updateLogin(login) { _ = $0.openIntent(owner: 1, at: SteppingClock.start) }
+        let fence = try #require(try await store.login(login).intent?.fence)
+        #expect(fence > 1 << 60)
+        #expect(!(try await store.verify().isClean))
+        let discarded = try await store.discardDamagedRow(counterRow)
+        #expect(discarded.row.table == .fenceCounter)
+        #expect(try await store.verify().isClean)
+        #expect(try await store.damagedRows(limit: 10).isEmpty)
     }
 
     @Test(arguments: ["UPDATE sqlite_sequence SET seq = 0", "DELETE FROM sqlite_sequence"])

@@ -15,7 +15,7 @@ struct DoctorFinding: Sendable {
     /// What was looked at: a stable word for programs.
     enum Check: String, Sendable, CaseIterable {
         case vault, configuration, file, keyFile, keySlots, sqlite, lockedMemory, ownership, renewal, spool, writing,
-            outbox, login, provider, backup, clock, witness, rootKey, indexKey, certificate, server
+            outbox, login, provider, backup, clock, witness, rootKey, indexKey, certificate, server, trail, mixUp
 
         var words: String {
             switch self {
@@ -30,6 +30,8 @@ struct DoctorFinding: Sendable {
             case .login: "logins"
             case .provider: "providers"
             case .backup: "backups"
+            case .trail: "audit trail"
+            case .mixUp: "redirect URIs"
             case .certificate: "certificates"
             default: rawValue
             }

@@ -9,7 +9,7 @@ struct VaultCheckup {
     /// In the order in which they are told. What takes longest comes late.
     var parts: [() async -> [DoctorFinding]] {
         [
-            diagnosis, writing, outbox, { await LoginCheckup(vault, invocation).findings() },
+            diagnosis, writing, trail, mixUp, outbox, { await LoginCheckup(vault, invocation).findings() },
             { await BackupCheckup(vault, invocation).findings() },
         ]
     }
@@ -106,6 +106,49 @@ struct VaultCheckup {
                     hint: "is this the spool of another vault, or was it copied without its vault? Do not delete it"))
         }
         return findings.isEmpty ? [DoctorFinding(.ok, .spool, "empty")] : findings
+    }
+
+    /// What counts without being sealed. Nobody waits for it to be mended, and so nobody else reports it.
+    private func trail() async -> [DoctorFinding] {
+        do {
+            let limit = 100
+            let damaged = try await vault.damageOfCounters(limit: limit)
+            guard let first = damaged.first else {
+                return [DoctorFinding(.ok, .trail, "nothing is beside its chain, and renewals are counted")]
+            }
+            let others =
+                damaged.count == limit ? ", and more" : damaged.count > 1 ? ", and \(damaged.count - 1) more" : ""
+            return [
+                DoctorFinding(
+                    .problem, .trail, "\(first.id): \(first.problem)\(others)",
+                    hint: "somebody has changed the vault without its key: find out who; then list them with "
+                        + "vaultctl damage list, and discard each with vaultctl damage discard ROW")
+            ]
+        } catch {
+            let failure = Failure(error)
+            return [.unseen(.trail, failure.message, level: .problem, hint: failure.hints.first)]
+        }
+    }
+
+    /// Providers whose callbacks cannot be told apart (RFC 9700 §4.4).
+    private func mixUp() async -> [DoctorFinding] {
+        do {
+            let groups = try await vault.providersThatCanBeMixedUp()
+            guard !groups.isEmpty else {
+                return [DoctorFinding(.ok, .mixUp, "no two servers share one without naming themselves")]
+            }
+            return groups.map { names in
+                let listed = names.prefix(4).map { Printable.shortened($0) }.joined(separator: ", ")
+                return DoctorFinding(
+                    .warning, .mixUp, about: names.first,
+                    "\(listed)\(names.count > 4 ? " and others" : "") share a redirect URI, and not all name their server in "
+                        + "callbacks: a code of one could be sent to another",
+                    hint: "give each its own: vaultctl provider update NAME --redirect-uri URL")
+            }
+        } catch {
+            let failure = Failure(error)
+            return [.unseen(.mixUp, failure.message, level: .problem, hint: failure.hints.first)]
+        }
     }
 
     private func outbox() async -> [DoctorFinding] {

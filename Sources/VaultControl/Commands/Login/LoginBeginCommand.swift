@@ -7,7 +7,7 @@ struct LoginBeginCommand: VaultCommand {
         abstract: "Begin a log-in, and print the URL for the user's browser.",
         discussion: """
             The vault keeps, sealed, what is needed to finish the log-in, so any process can do that:
-            vaultctl login complete --callback-url URL
+            vaultctl login complete
 
             With --into LOGIN, the user logs in again into a login that is there: a dead one lives again under its id.
             """)
@@ -36,7 +36,7 @@ struct LoginBeginCommand: VaultCommand {
         let isShort = request.urlExpiresAt < request.expiresAt
         let until = isShort ? " by \(Instant.words(request.urlExpiresAt, now: invocation.now))" : ""
         invocation.hint("open this URL in the user's browser\(until)")
-        invocation.hint("then, with the URL at which the browser ends: vaultctl login complete --callback-url URL")
+        invocation.hint("then paste the URL at which the browser ends: vaultctl login complete")
         invocation.hint("this log-in can be completed until \(Instant.words(request.expiresAt, now: invocation.now))")
     }
 }

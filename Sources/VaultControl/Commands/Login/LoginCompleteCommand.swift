@@ -7,21 +7,25 @@ struct LoginCompleteCommand: VaultCommand {
         commandName: "complete",
         abstract: "Finish a log-in with the URL to which the user's browser returned.",
         discussion: """
-            vaultctl login complete --callback-url 'https://app.example/callback?code=…&state=…'
+            vaultctl login complete
+            vaultctl login complete --callback-url - <callback.txt
 
-            --callback-url - reads the URL from standard input. A code works once, and only for a short time; where \
-            that is not enough, give --state and enter the code at the prompt, or read it with --code-file, --code-fd \
-            or --code -.
+            Paste the URL at the prompt, or read it from standard input: the code in it is a secret until it is used, \
+            so it is not taken from the command line. Instead of the URL you can give its parts: --state, --iss if \
+            the URL has an iss, and the code at the prompt or with --code-file, --code-fd or --code -.
 
             Anyone who brings a callback completes the log-in with it: accept callbacks only from the person to whom \
             you gave the URL. A service binds its log-ins to browsers instead.
             """)
 
-    @Option(help: .init("The URL, or - for standard input.", valueName: "url"))
+    @Option(help: .init("- to read the URL from standard input; or a URL that has no code.", valueName: "url"))
     var callbackURL: String?
 
     @Option(help: .init("The callback's state parameter.", valueName: "text"))
     var state: String?
+
+    @Option(help: .init("The callback's iss parameter, decoded, if it has one.", valueName: "url"))
+    var iss: String?
 
     @OptionGroup var code: SecretOptions<CodeKind>
 
@@ -32,33 +36,38 @@ struct LoginCompleteCommand: VaultCommand {
         guard callbackURL == nil || (state == nil && source == nil) else {
             throw Failure.usage("--callback-url and --state or a code cannot be combined", hint: "use only one of them")
         }
+        guard iss == nil || state != nil else {
+            throw Failure.usage("--iss needs the --state that came with it", hint: "or use --callback-url")
+        }
         guard source == nil || state != nil else {
             throw Failure.usage("a code needs its --state", hint: "both are in the callback URL; or use --callback-url")
         }
         let login = try await VaultAccess(global, invocation).manage { users, reader in
             if let state {
                 let code = try reader.read("Code", from: try needed(source, "the code", "--code -", invocation))
-                return try await complete(.parameters(state: state, code: AuthorizationCode(code)), users)
+                let parts = LogInCallback.parameters(state: state, code: try AuthorizationCode(code), issuer: iss)
+                return try await complete(
+                    parts, users,
+                    hint: "give the callback's iss with --iss; if it has none, do not use it: it may be forged")
             }
-            let url = try url(&reader, invocation)
-            do {
-                return try await complete(.url(url), users)
-            } catch let error as VaultError where error.code == .protocolViolation && error.hint == nil {
-                var failure = Failure(error)
-                failure.hints = [
-                    "copy the whole URL from the browser; if that is all of it, do not use it: it may be forged"
-                ]
-                throw failure
-            }
+            return try await complete(
+                .url(try url(&reader, invocation)), users,
+                hint: "copy the whole URL from the browser; if that is all of it, do not use it: it may be forged")
         }
         try LoginFacts.emit(new: login, invocation)
         invocation.hint("get its token: vaultctl token get \(login.id)")
     }
 
-    private func complete(_ callback: LogInCallback, _ users: UserManager) async throws -> Login {
-        let login = try await users.completeUnboundLogIn(callback).login
-        try await users.revokeReplaced(of: login.id)
-        return login
+    private func complete(_ callback: LogInCallback, _ users: UserManager, hint: String) async throws -> Login {
+        do {
+            let login = try await users.completeUnboundLogIn(callback).login
+            try await users.revokeReplaced(of: login.id)
+            return login
+        } catch let error as VaultError where error.code == .protocolViolation && error.hint == nil {
+            var failure = Failure(error)
+            failure.hints = [hint]
+            throw failure
+        }
     }
 
     private func url(_ reader: inout SecretReader, _ invocation: Invocation) throws -> String {
@@ -66,7 +75,7 @@ struct LoginCompleteCommand: VaultCommand {
         case "-": try reader.read("Callback URL", from: .standardInput)
         case let url?: url
         case nil:
-            try reader.read("Callback URL", from: needed(nil, "the callback URL", "--callback-url URL", invocation))
+            try reader.read("Callback URL", from: needed(nil, "the callback URL", "--callback-url -", invocation))
         }
     }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import LoopbackRedirect
 import OAuthClient
 import TokenVault
@@ -44,7 +45,7 @@ struct LoginOpenCommand: VaultCommand {
         guard timeout.duration > .zero else { throw Failure.usage("--timeout must be greater than zero") }
         let login = try await VaultAccess(global, invocation).manage { users in
             let uri = try await redirect(users)
-            let listener = try await listen(at: uri)
+            let listener = try await listen(at: uri, invocation.console.environment)
             do {
                 let login = try await logIn(users, listener, invocation)
                 await listener.finish(showing: .done)
@@ -64,6 +65,7 @@ struct LoginOpenCommand: VaultCommand {
     ) async throws -> Login {
         let request = try await logIn.begin(users, redirectURI: listener.redirectURI)
         let state = try AuthorizationState(request.state)
+        listener.lead(to: request.url)
         try announce(request, listener, invocation)
         let wait = CallbackWait(
             listener: listener, state: state, timeout: timeout.duration, console: invocation.console)
@@ -99,9 +101,11 @@ struct LoginOpenCommand: VaultCommand {
         return port.map { uri.at(port: $0) } ?? uri
     }
 
-    private func listen(at uri: LoopbackRedirectURI) async throws -> LoopbackRedirectListener {
+    private func listen(
+        at uri: LoopbackRedirectURI, _ environment: [String: String]
+    ) async throws -> LoopbackRedirectListener {
         do {
-            return try await .start(at: uri)
+            return try await .start(at: uri, admitting: Self.users(environment))
         } catch LoopbackRedirectError.portTaken {
             throw Failure(
                 .machine, code: "portTaken", "port \(uri.port ?? 0) of this machine is already in use",
@@ -111,13 +115,19 @@ struct LoginOpenCommand: VaultCommand {
         }
     }
 
+    /// Whose browser may come back: this user's, and of an administrator with `sudo` the person's own.
+    private static func users(_ environment: [String: String]) -> Set<UInt32> {
+        let person = geteuid() == 0 ? environment["SUDO_UID"].flatMap { UInt32($0) } : nil
+        return Set([getuid(), geteuid()] + [person].compactMap(\.self))
+    }
+
     /// The URL is printed in a quiet run, too: without it no one can go on.
     private func announce(
         _ request: AuthorizationRequest, _ listener: LoopbackRedirectListener, _ invocation: Invocation
     ) throws {
         let desktop = DesktopBrowser(invocation.console.environment)
         let isOpened =
-            (browser ?? (invocation.console.isTerminal(.error) && desktop.isLikely)) && desktop.open(request.url)
+            (browser ?? (invocation.console.isTerminal(.error) && desktop.isLikely)) && desktop.open(listener.startURL)
         let title =
             isOpened ? "Your browser should open this page; if it does not, open it yourself:" : "Open this page:"
         invocation.note(title)

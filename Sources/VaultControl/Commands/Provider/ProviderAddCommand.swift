@@ -85,6 +85,13 @@ struct ProviderAddCommand: VaultCommand {
         if provider.authorizationEndpoint != nil, provider.redirectURI == nil {
             invocation.note("note: no redirect URI was given, so login begin needs --redirect-uri URL")
         }
+        if provider.authorizationEndpoint != nil, !chosen.profile.usesPKCE,
+            !(chosen.profile.sendsIDToken && provider.scope?.tokens.contains("openid") == true)
+        {
+            invocation.warn(
+                "nothing protects its log-ins from the codes of others: its profile has no PKCE, and no id token is asked for"
+            )
+        }
         if provider.authorizationEndpoint != nil {
             invocation.hint(
                 "next, log a user in: vaultctl login begin --user ID --provider \(Printable.escape(provider.name))")

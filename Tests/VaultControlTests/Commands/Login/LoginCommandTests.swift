@@ -170,10 +170,26 @@ struct LoginCommandTests {
                 callback.split(separator: "?").last?.split(separator: "&")
                     .first { $0.hasPrefix("code=") }?.dropFirst(5))
             let state = try #require(begun["state"] as? String)
-            try await world.ok(["login", "complete", "--state", state, "--code", "-"], input: code + "\n")
+            let parts = ["login", "complete", "--state", state, "--code", "-"]
+            // The server promises to name itself, so a callback without a name is none of its own.
+            let unnamed = try await world.harness.run(parts, input: code + "\n")
+            #expect(unnamed.status == ExitStatus.provider.rawValue && unnamed.error.contains("--iss"))
+            try await world.ok(parts + ["--iss", world.server.issuer], input: code + "\n")
             try await world.ok("token", "get", "--user", "eve")
-            let again = try await world.fails(.notFound, "login", "complete", "--callback-url", callback)
-            #expect(again.error.contains("vaultctl login begin"))
+            let again = try await world.harness.run("login", "complete", "--callback-url", "-", input: callback)
+            #expect(again.status == ExitStatus.notFound.rawValue && again.error.contains("vaultctl login begin"))
+        }
+    }
+
+    @Test(arguments: [["--callback-url", "URL"], ["--callback-url=URL"]])
+    func aCodeIsNotTakenFromTheCommandLine(options: [String]) async throws {
+        try await World.with { world in
+            let url = try await world.ok("login", "begin", "--user", "eve", "--provider", "acme").line
+            let callback = try await Browser.visit(url)
+            let given = options.map { $0.replacing("URL", with: callback) }
+            let refused = try await world.fails(.usage, ["login", "complete"] + given)
+            #expect(refused.error.contains("--callback-url -") && !refused.error.contains("code="))
+            try await world.complete(callback)
         }
     }
 

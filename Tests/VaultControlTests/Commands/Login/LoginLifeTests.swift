@@ -27,7 +27,7 @@ struct LoginLifeTests {
             try await world.fails(.loginDead, "login", "refresh", login)
             let url = try await world.ok("login", "begin", "--into", login, "--login-hint", "alice").line
             let callback = try await Browser.visit(url)
-            #expect(try await world.ok("login", "complete", "--callback-url", callback).line == login)
+            #expect(try await world.complete(callback).line == login)
             let shown = try await world.ok("login", "show", login, "--json").json
             #expect(shown["label"] as? String == "work")
             #expect(shown["failure"] is NSNull)
@@ -35,7 +35,7 @@ struct LoginLifeTests {
             try await world.ok("login", "refresh", login)
             // Once more while it lives: the old grant is revoked before the command ends.
             let second = try await world.ok("login", "begin", "--into", login, "--login-hint", "alice").line
-            try await world.ok("login", "complete", "--callback-url", try await Browser.visit(second))
+            try await world.complete(Browser.visit(second))
             #expect(try await world.ok("status", "--brief", "--json").json["pendingRevocations"] as? Int == 0)
             #expect(try await world.ok("audit", "list", "--json").output.contains("revocation-confirmed"))
         }

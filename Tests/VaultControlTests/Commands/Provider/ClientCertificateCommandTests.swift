@@ -55,7 +55,7 @@ struct ClientCertificateCommandTests {
             #expect(shown["tokenEndpoint"] as? String == base + "/token")
             let url = try await world.ok("login", "begin", "--user", "alice", "--provider", "bank").line
             let callback = try await Browser.visit(url)
-            try await world.ok(["login", "complete", "--callback-url", callback] + trusting)
+            try await world.complete(callback, trusting)
             try await world.ok(["login", "refresh", "--user", "alice"] + trusting)
             let reply = try await world.ok(["request", base + "/resource", "--user", "alice"] + trusting)
             #expect(reply.output.contains("alice"))

@@ -30,7 +30,7 @@ struct ProviderCommandTests {
             #expect(shown.output.contains("client authentication\tclient_secret_basic"))
             let url = try await world.ok("login", "begin", "--user", "alice", "--provider", "other").line
             let callback = try await Browser.visit(url)
-            let login = try await world.ok("login", "complete", "--callback-url", callback).line
+            let login = try await world.complete(callback).line
             try await world.ok("login", "refresh", login)
         }
     }

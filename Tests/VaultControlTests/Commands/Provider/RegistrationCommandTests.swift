@@ -20,7 +20,7 @@ struct RegistrationCommandTests {
             let id = try #require(added["clientId"] as? String)
             #expect(added["isRegistrationManaged"] as? Bool == true)
             let url = try await world.ok("login", "begin", "--user", "alice", "--provider", "self").line
-            try await world.ok("login", "complete", "--callback-url", try await Browser.visit(url))
+            try await world.complete(Browser.visit(url))
             try await world.ok("login", "refresh", "--user", "alice")
             let shown = try await world.ok("provider", "registration", "show", "self", "--json").json
             #expect(shown["clientId"] as? String == id)

@@ -1,0 +1,21 @@
+import OAuthClient
+import VaultCrypto
+import VaultStorage
+
+/// What a pending log-in has kept for its end.
+extension GrantRequest {
+    init(_ request: AuthorizationRequestRecord, _ provider: StoredProvider, _ code: AuthorizationCode) throws {
+        self = try VaultError.translatingValues {
+            var grant = GrantRequest(
+                userId: request.userId, provider: provider, code: code,
+                verifier: try CodeVerifier(request.codeVerifier.string() ?? ""), redirectURI: request.redirectURI,
+                scope: request.scope, key: request.dpopPrivateKey.flatMap { DPoPContext(privateKey: $0)?.key },
+                nonces: request.nonces, label: request.label)
+            grant.nonce = try request.idTokenNonce.map { try IDTokenNonce($0.string() ?? "") }
+            grant.resources = request.resources
+            grant.target = request.target
+            grant.maximumAge = request.maximumAge.map { .seconds($0) }
+            return grant
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import VaultCrypto
+
+/// What is counted and not sealed: rows of the trail that the vault has not written, and the counter of fences.
+extension DamageFinder {
+    /// Rows of the trail outside of its chain, and the counter if it is none. Damage in the chain itself is not found here:
+    /// nothing of it can be discarded but by pruning.
+    func ofTrailAndCounter(limit: Int) throws(StoreError) -> [DamagedRow] {
+        var found: [DamagedRow] = []
+        if let row = try check(.row(.fenceCounter, id: 1)), found.count < limit { found.append(row) }
+        let bounds = try AuditTrail(opener).bounds()
+        for start in [Int64.min, bounds.end + 1] {
+            try eachRow(of: .audit, from: start) { id throws(StoreError) in
+                guard found.count < limit, !bounds.isWithin(id), start > 0 || id <= bounds.end else { return false }
+                if let row = try check(.row(.audit, id: id)) { found.append(row) }
+                return true
+            }
+        }
+        return found
+    }
+
+    /// A row that was planted may have another number by now.
+    func place(_ place: DamagedRow.Place) throws(StoreError) -> DamagedRow.Place {
+        guard case .row(.audit, let id) = place, id > 0, try checkAudit(id) == nil else { return place }
+        return try checkAudit(-id) == nil ? place : .row(.audit, id: -id)
+    }
+
+    func checkAudit(_ id: Int64) throws(StoreError) -> DamagedRow? {
+        let trail = AuditTrail(opener)
+        guard let problem = try trail.problem(ofPlanted: id, trail.bounds()) else { return nil }
+        return DamagedRow(
+            place: .row(.audit, id: id), handle: nil, damage: .quarantined("audit", nil, problem))
+    }
+
+    func checkFences(_ id: Int64) throws(StoreError) -> DamagedRow? {
+        guard id == 1, try !WriteTransaction.isFence(tables.highestFence()) else { return nil }
+        return DamagedRow(
+            place: .row(.fenceCounter, id: 1), handle: nil,
+            damage: .quarantined("fenceCounter", nil, "the counter of renewals is not one that a vault reaches"))
+    }
+
+    /// The counter in the form of a row.
+    func fenceRows() throws(StoreError) -> [RawRow] {
+        let value = RawRow.Value.integer(try tables.highestFence())
+        let column = RawRow.Column(name: "highestFence", value: value)
+        return [RawRow(table: DamagedRow.Table.fenceCounter.rawValue, columns: [column])]
+    }
+}

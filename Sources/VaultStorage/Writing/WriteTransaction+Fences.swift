@@ -1,0 +1,29 @@
+/// The numbers of renewals. What an engine keeps of them stands in the clear.
+extension WriteTransaction {
+    /// The fence that the next intent gets. No other process can take it: the write lock is ours.
+    func nextFence() throws(StoreError) -> Int64 {
+        if let highestFence { return highestFence + 1 }
+        var last = try tables.highestFence()
+        // No fence may be given twice. Where the counter says nothing, chance sees to that until it is mended.
+        if !Self.isFence(last) { last = Self.unusedFence(above: Self.counterLimit / 2) }
+        highestFence = last
+        return last + 1
+    }
+
+    /// Whether a counter of fences may be believed.
+    static func isFence(_ counter: Int64) -> Bool { (0..<counterLimit - 1).contains(counter) }
+
+    /// One that a vault has never given, in all likelihood: beyond what one reaches, and random.
+    package static func unusedFence() -> Int64 { unusedFence(above: counterLimit / 4) }
+
+    private static func unusedFence(above least: Int64) -> Int64 {
+        var generator = SystemRandomNumberGenerator()
+        return least + Int64.random(in: 0..<least / 2, using: &generator)
+    }
+
+    /// Lets the counter of fences go on where it has never been.
+    func mendFences() throws(StoreError) {
+        highestFence = nil
+        try tables.setHighestFence(Self.unusedFence())
+    }
+}
