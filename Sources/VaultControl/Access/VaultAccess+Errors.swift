@@ -94,7 +94,7 @@ extension VaultAccess {
     /// A file that is not what the key's option reads.
     private func unusable(_ error: VaultError, _ place: NamedPlace, _ key: KeyInUse) -> Failure? {
         guard let file = key.file else {
-            return Failure(error.code, "\(key.words): \(error.message)", hints: [error.hint ?? "check \(key.origin)"])
+            return Failure(error.code, "\(key.words): \(error.message)", hints: [unusableLine(error, key)])
         }
         if let problem = PathProblem(
             file.noun, at: file.path, from: key.origin,
@@ -131,6 +131,17 @@ extension VaultAccess {
             error.code == .keyUnsafe ? .keyMalformed : error.code,
             "\(Printable.path(file.path)) (\(key.origin)) \(what)",
             hints: [hint(kind, for: key) ?? "check \(key.origin)"])
+    }
+
+    /// A line that comes from a program or a variable has no file that could be restored.
+    private func unusableLine(_ error: VaultError, _ key: KeyInUse) -> String {
+        if error.code == .keyMalformed, case .credential = key.key {
+            return "check the file that the credential is made of; its line begins with tokenvault-key-1"
+        }
+        guard error.code == .keyMalformed || error.code == .keyTruncated else {
+            return error.hint ?? "check \(key.origin)"
+        }
+        return "check \(key.origin): it must give one line of a key file, which begins with tokenvault-key-1"
     }
 
     /// Which option reads such a file.

@@ -80,7 +80,15 @@ extension VaultAccess {
                 "a vault in a file is named by its path alone, not by \(Printable.path(text))",
                 hint: "write: \(Printable.path(path))")
         }
-        guard let scheme = PathProblem.scheme(of: text) else { return }
+        let isConnection = ["host=", "hostaddr=", "dbname=", "postgres:", "postgresql:", "pg:"].contains {
+            text.lowercased().hasPrefix($0)
+        }
+        guard let scheme = PathProblem.scheme(of: text) else {
+            guard isConnection else { return }
+            throw .usage(
+                "a vault on a server is named by its address, not by \(Printable.path(text))",
+                hint: "write the address as postgresql://USER@HOST/DATABASE")
+        }
         let isPostgreSQL =
             scheme.lowercased().contains("postgres") || ["pg", "psql", "pgsql"].contains(scheme.lowercased())
         throw .usage(

@@ -175,10 +175,11 @@ struct VaultAccess {
     var trustRoots: AsyncHTTPTransport.TrustRoots {
         get throws(Failure) {
             guard let path = options.caFile ?? environment("TOKENVAULT_CA_FILE") else { return .system }
-            guard unsafe access(path, F_OK) == 0 else {
-                throw Failure(
-                    .notFound, "there is no CA file at \(Printable.shortened(path, to: 200))",
-                    hints: ["check --ca-file"])
+            let origin = origin("--ca-file", isGiven: options.caFile != nil, "TOKENVAULT_CA_FILE")
+            if let problem = PathProblem(
+                "CA file", at: path, from: origin, advice: "check \(origin)", home: environment("HOME"))
+            {
+                throw Failure(problem.isMissing ? .notFound : .machine, problem.message, hints: problem.hints)
             }
             if let refusal = TrustedFile(path).refusal {
                 throw Failure(

@@ -8,9 +8,11 @@ enum InputFile {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else {
             let status: ExitStatus = errno == ENOENT ? .notFound : .machine
+            let reason = reason()
+            let slip = status == .notFound && path != "-" ? PathProblem.slip(path, "file", nil) : nil
             throw Failure(
-                status,
-                "the \(title.lowercasedFirst) cannot be read from \(Printable.shortened(path, to: 200)): \(reason())")
+                status, "the \(title.lowercasedFirst) cannot be read from \(Printable.path(path)): \(reason)",
+                hints: slip.map { [$0] } ?? [])
         }
         defer { close(descriptor) }
         return try readAll(descriptor, title, from: path, atMost: maximum)

@@ -59,7 +59,7 @@ struct PathProblem {
     }
 
     /// What is wrong with the path as it is written, and what to write; nil if it could be one.
-    private static func slip(_ path: String, _ noun: String, _ home: String?) -> String? {
+    static func slip(_ path: String, _ noun: String, _ home: String?) -> String? {
         if path.isEmpty { return "name a file, or leave the setting out" }
         if path == "-" {
             let option = noun == "key file" ? "--key" : noun == "passphrase file" ? "--passphrase" : nil

@@ -108,10 +108,14 @@ struct SecretReader {
         do {
             return try SecretFiles.read(path, title: title.lowercasedFirst + " file", atMost: maximumBytes)
         } catch let error as VaultError where error.code == .keyMissing {
+            let slip =
+                path == "-"
+                ? "to read it from standard input, leave -file out of the option's name"
+                : PathProblem.slip(path, "file", nil)
             throw Failure(
                 .notFound,
-                "the \(title.lowercasedFirst) cannot be read from \(Printable.shortened(path, to: 200)): no such file or directory"
-            )
+                "the \(title.lowercasedFirst) cannot be read from \(Printable.path(path)): no such file or directory",
+                hints: slip.map { [$0] } ?? [])
         } catch let error as VaultError where error.code == .keyMalformed {
             throw Failure.usage("the \(title.lowercasedFirst) is longer than \(maximumBytes) bytes")
         } catch let error as VaultError where error.code == .keyUnsafe {

@@ -14,6 +14,23 @@ struct OutputTests {
         #expect(Printable.escape(text) == printed)
     }
 
+    /// In the first moments the rate says nothing.
+    @Test(
+        arguments: [
+            (10, 100, 1.0, nil), (0, 100, 60.0, nil), (100, 100, 60.0, nil), (10, 100, 10.0, "90 s"),
+            (1, 4, 600.0, "30 min"),
+        ] as [(Int, Int, Double, String?)])
+    func longWorkSaysHowLongTheRestTakes(_ done: Int, _ total: Int, _ elapsed: Double, _ left: String?) {
+        #expect(Progress.left(done: done, total: total, elapsed: elapsed) == left)
+    }
+
+    @Test func aTenantsNameIsShownWithoutItsSeparator() {
+        #expect(Printable.escape("\u{1D}contoso\u{1D}alice") == "contoso/alice")
+        #expect(Printable.shortened("\u{1D}contoso\u{1D}" + String(repeating: "x", count: 90)).hasPrefix("contoso/xxx"))
+        #expect(Printable.escape("a\u{1D}contoso\u{1D}alice") == "a\\u{1d}contoso\\u{1d}alice")
+        #expect(Printable.escape("\u{1D}alice") == "\\u{1d}alice")
+    }
+
     @Test func longTextIsCutBeforeItIsPrinted() {
         #expect(Printable.shortened(String(repeating: "x", count: 1 << 20)).count == 64)
         #expect(Printable.shortened(String(repeating: "\u{1B}", count: 64)).count == 64)

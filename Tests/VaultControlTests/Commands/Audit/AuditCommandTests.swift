@@ -75,7 +75,7 @@ struct AuditCommandTests {
     @Test(
         arguments: [
             (["list", "--user", "nobody"], 2), (["list", "--login", "x"], 1), (["list", "--kind", "x"], 1),
-            (["list", "--provider", "nobody"], 2), (["list", "--since", "yesterday"], 1), (["list", "-n", "-1"], 1),
+            (["list", "--provider", "nobody"], 2), (["list", "--since", "last week"], 1), (["list", "-n", "-1"], 1),
             (["list", "--user", "alice", "--user-handle", "x"], 1), (["list", "--user-handle", "x"], 1),
             (["list", "-n", "3", "--all"], 1), (["list", "--follow", "--until", "1h"], 1), (["export"], 1),
             (["export", "--jsonl", "--since", "-1"], 1), (["export", "--jsonl", "--since", "4711"], 5),

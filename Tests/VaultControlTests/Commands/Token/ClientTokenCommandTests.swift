@@ -41,7 +41,7 @@ struct ClientTokenCommandTests {
             #expect(reply["user"] as? String == "job")
             let result = try await world.fails(
                 .usage, "request", world.server.base, "--client", "billing", "--user", "alice")
-            #expect(result.error.contains("--client cannot be combined with --login or --user"))
+            #expect(result.error.contains("--client cannot be combined with a login or --user"))
             try await world.fails(.usage, "request", world.server.base, "--user", "alice", "--scope", "read")
         }
     }
