@@ -134,7 +134,7 @@ enum LockedVaultCheckup {
     static var unseen: [DoctorFinding] {
         let checks: [DoctorFinding.Check] = [
             .keySlots, .rootKey, .lockedMemory, .ownership, .renewal, .spool, .writing, .outbox, .login, .provider,
-            .backup, .clock, .witness, .certificate,
+            .backup, .clock, .witness, .certificate, .trail, .mixUp,
         ]
         return checks.map { .unseen($0, "the vault is not open", level: .note) }
     }
