@@ -54,6 +54,7 @@ let package = Package(
         .target(name: "CPostgreSQL", linkerSettings: [.linkedLibrary("dl")]),
         // zlib's names are macros, which Swift cannot import.
         .target(name: "CZlib", linkerSettings: [.linkedLibrary("z")]),
+        .target(name: "Inflation", dependencies: ["CZlib"]),
         // What Swift cannot import from the C library.
         .systemLibrary(name: "CProcess"),
         .target(name: "CBuild", cSettings: commit.isEmpty ? [] : [.define("TOKENVAULT_COMMIT", to: "\"\(commit)\"")]),
@@ -64,7 +65,7 @@ let package = Package(
         .target(
             name: "OAuthClient",
             dependencies: [
-                "ProviderProfiles",
+                "Inflation", "ProviderProfiles",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -123,7 +124,7 @@ let package = Package(
         .target(
             name: "VaultImport",
             dependencies: [
-                "CZlib", "OAuthClient", "TokenVault", "VaultCrypto", "VaultSQLite", "VaultStorage",
+                "Inflation", "OAuthClient", "TokenVault", "VaultCrypto", "VaultSQLite", "VaultStorage",
                 .product(name: "Crypto", package: "swift-crypto"),
             ]
         ),

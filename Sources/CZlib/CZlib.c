@@ -8,13 +8,11 @@ struct vault_inflater {
     z_stream stream;
 };
 
-// The largest window, and gzip's header with its checksum.
-static const int windowBits = 15 + 16;
-
-vault_inflater *vault_inflater_new(void) {
+// The formats are zlib's own numbers for the largest window, and what stands around the data.
+vault_inflater *vault_inflater_new(int format) {
     vault_inflater *inflater = calloc(1, sizeof *inflater);
     if (!inflater) return 0;
-    if (inflateInit2(&inflater->stream, windowBits) == Z_OK) return inflater;
+    if (inflateInit2(&inflater->stream, format) == Z_OK) return inflater;
     free(inflater);
     return 0;
 }

@@ -41,6 +41,8 @@ struct RequestTarget {
         if !headers.contains(name: "User-Agent") {
             headers.add(name: "User-Agent", value: userAgent)
         }
+        // Nothing is unpacked here, and without this field a server may pack what it sends (RFC 9110 §12.5.3).
+        if !headers.contains(name: "Accept-Encoding") { headers.add(name: "Accept-Encoding", value: "identity") }
         do {
             return try HTTPClient.Request(
                 url: url,

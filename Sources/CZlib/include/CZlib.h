@@ -3,13 +3,16 @@
 
 #include <stddef.h>
 
-// Unpacks one gzip file with the system's zlib, whose own names are macros that Swift cannot import.
+// Unpacks bytes with the system's zlib, whose own names are macros that Swift cannot import.
 typedef struct vault_inflater vault_inflater;
 
 enum vault_inflater_result { VAULT_INFLATER_DAMAGED = -1, VAULT_INFLATER_MORE = 0, VAULT_INFLATER_END = 1 };
 
+// How the bytes are packed: as gzip (RFC 1952), zlib (RFC 1950) or bare deflate (RFC 1951).
+enum vault_inflater_format { VAULT_INFLATER_GZIP = 31, VAULT_INFLATER_ZLIB = 15, VAULT_INFLATER_DEFLATE = -15 };
+
 // Null without memory.
-vault_inflater *vault_inflater_new(void);
+vault_inflater *vault_inflater_new(int format);
 void vault_inflater_free(vault_inflater *inflater);
 
 // Begins with the next member of the file. Not zero for success.

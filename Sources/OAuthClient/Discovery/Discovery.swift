@@ -41,7 +41,7 @@ public enum Discovery {
             method: .get, scheme: issuer.url.scheme, authority: issuer.url.authority, path: path, headerFields: fields)
         let reply: HTTPReply
         do throws(HTTPTransportError) {
-            reply = try await transport.send(request, body: [], limits: limits)
+            reply = try await transport.exchange(request, body: [], limits: limits)
         } catch {
             throw DiscoveryError(error.code == .tooLarge ? .tooLarge : .unreachable, transportError: error)
         }

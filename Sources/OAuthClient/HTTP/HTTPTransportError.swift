@@ -30,6 +30,8 @@ public struct HTTPTransportError: Error, Hashable, Sendable, CustomStringConvert
         public static let tooLarge = Code("tooLarge", "the reply exceeds a limit")
         public static let cancelled = Code("cancelled", "the request was cancelled")
         public static let protocolViolation = Code("protocolViolation", "the reply is not valid HTTP")
+        /// The reply's body is packed in a way that cannot be read.
+        public static let undecodable = Code("undecodable", "the reply is packed, and cannot be unpacked")
         /// The request cannot be sent as it is, for example plain `http` to another machine.
         public static let refused = Code("refused", "the request is not allowed")
         /// The provider wants a client certificate, and the transport cannot show one (RFC 8705).
@@ -37,6 +39,15 @@ public struct HTTPTransportError: Error, Hashable, Sendable, CustomStringConvert
             "noClientCertificate", "this transport cannot show the client certificate that the provider wants")
         /// The egress proxy does not let the connection through.
         public static let proxy = Code("proxy", "the proxy refused the connection")
+    }
+
+    /// The code of this name, if it is one of these.
+    package static func code(named name: String) -> Code? {
+        let all: [Code] = [
+            .connect, .dns, .tls, .timeout, .reset, .tooLarge, .cancelled, .protocolViolation, .undecodable, .refused,
+            .noClientCertificate, .proxy,
+        ]
+        return all.first { $0.name == name }
     }
 
     public let phase: Phase

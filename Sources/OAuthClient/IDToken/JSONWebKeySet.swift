@@ -24,7 +24,7 @@ package struct JSONWebKeySet: Sendable {
         let request = HTTPRequest(
             method: .get, scheme: endpoint.scheme, authority: endpoint.authority, path: endpoint.requestTarget,
             headerFields: fields)
-        guard let reply = try? await transport.send(request, body: [], limits: limits),
+        guard let reply = try? await transport.exchange(request, body: [], limits: limits),
             reply.response.status == .ok
         else { return nil }
         return JSONWebKeySet(parsing: reply.body)

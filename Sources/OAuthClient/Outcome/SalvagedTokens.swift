@@ -6,13 +6,18 @@ package enum SalvagedTokens {
 
     /// Whether the body speaks of a refresh token.
     package static func mayBe(in body: [UInt8]) -> Bool {
-        names.contains { name in body.firstRange(of: name) != nil }
+        let body = unpacked(body)
+        return names.contains { name in body.firstRange(of: name) != nil }
     }
+
+    /// The body, or what can be read of it if it is packed.
+    package static func unpacked(_ body: [UInt8]) -> [UInt8] { ContentCoding.salvaged(body) }
 
     /// Each different one once, in the order in which they stand.
     ///
     /// - Parameter isComplete: whether a value at the very end is known to be whole.
     package static func find(in body: [UInt8], isComplete: Bool) -> [RefreshToken] {
+        let body = unpacked(body)
         var found: [RefreshToken] = []
         for name in names {
             var rest = body[...]

@@ -8,7 +8,7 @@ extension HTTPTransport {
     ) async -> EndpointReply {
         await Task { () -> EndpointReply in
             do throws(HTTPTransportError) {
-                return .reply(try await send(form.request, body: form.body, limits: limits, showing: certificate))
+                return .reply(try await exchange(form.request, body: form.body, limits: limits, showing: certificate))
             } catch {
                 return .failure(error)
             }

@@ -11,7 +11,7 @@ extension UserManager {
         try await vault.updateLogin(login.handle) { state in
             state.auditEvents.append(AuditEvent(.replyRevealed, [.init(AuditEvent.Detail.Key.reply, id.description)]))
         }
-        return record.bodyBytes
+        return SalvagedTokens.unpacked(record.bodyBytes)
     }
 
     /// Takes the refresh token that can be read in a kept reply for the login's next link.

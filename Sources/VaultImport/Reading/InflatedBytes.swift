@@ -1,25 +1,23 @@
-import CZlib
+import Inflation
 
 /// What a gzip file holds (RFC 1952), member after member. Its memory does not grow with what it holds.
-@safe final class InflatedBytes: ByteSource {
+final class InflatedBytes: ByteSource {
     static let magic: [UInt8] = [0x1F, 0x8B]
 
     private let packed: any ByteSource
-    private let inflater: OpaquePointer
+    private let inflater: Inflater
     private var input = [UInt8](repeating: 0, count: 64 * 1_024)
     private var position = 0
     private var end = 0
     private var isBetweenMembers = false
 
     init(_ packed: any ByteSource) throws(ImportError) {
-        guard let made = unsafe vault_inflater_new() else {
+        guard let inflater = Inflater(.gzip) else {
             throw ImportError(.unreadableFile, "there is not enough memory")
         }
-        unsafe inflater = made
+        self.inflater = inflater
         self.packed = packed
     }
-
-    deinit { unsafe vault_inflater_free(inflater) }
 
     func read(into buffer: inout [UInt8], from offset: Int) throws(ImportError) -> Int {
         while true {
@@ -41,29 +39,18 @@ import CZlib
     private func beginsMember() throws(ImportError) -> Bool {
         while position < end, input[position] == 0 { position += 1 }
         guard position < end else { return false }
-        guard input[position] == Self.magic[0], unsafe vault_inflater_reset(inflater) != 0 else { throw damaged }
+        guard input[position] == Self.magic[0], inflater.reset() else { throw damaged }
         isBetweenMembers = false
         return true
     }
 
     private func step(_ buffer: inout [UInt8], _ offset: Int) throws(ImportError) -> Int {
-        var taken = end - position
-        var given = buffer.count - offset
-        let start = position
-        let result = unsafe input.withUnsafeBufferPointer { input in
-            unsafe buffer.withUnsafeMutableBufferPointer { buffer in
-                unsafe vault_inflater_step(
-                    inflater, input.baseAddress.map { unsafe $0 + start }, &taken,
-                    buffer.baseAddress.map { unsafe $0 + offset }, &given)
-            }
-        }
-        position += taken
-        let isStuck = taken == 0 && given == 0
-        guard result == VAULT_INFLATER_END.rawValue || result == VAULT_INFLATER_MORE.rawValue && !isStuck else {
+        guard let step = inflater.step(input, from: position, to: end, into: &buffer, from: offset) else {
             throw damaged
         }
-        isBetweenMembers = result == VAULT_INFLATER_END.rawValue
-        return given
+        position += step.taken
+        isBetweenMembers = step.isEnd
+        return step.given
     }
 
     private var damaged: ImportError {

@@ -1,0 +1,82 @@
+import HTTPTypes
+import Inflation
+
+/// Bodies that a server has packed although it was asked not to (RFC 9110 §8.4).
+enum ContentCoding {
+    /// What is read for the eyes of an operator may be more than a reply may hold.
+    private static let mostSalvaged = 1 << 20
+
+    /// The body as it was meant. Packed is what the header says, and what begins like gzip, because no JSON does.
+    ///
+    /// - Throws: what becomes of the request: more than the limit allows, or not what the header says.
+    static func decoded(_ reply: HTTPReply, limit: Int) throws(HTTPTransportError) -> HTTPReply {
+        var codings = reply.response.headerFields[values: .contentEncoding]
+            .flatMap { $0.split(separator: ",") }.map { $0.filter { !$0.isWhitespace }.lowercased() }
+            .filter { $0 != "identity" && !$0.isEmpty }
+        let isPackedUnsaid = codings.isEmpty && beginsAsGzip(reply.body)
+        if isPackedUnsaid { codings = ["gzip"] }
+        guard !codings.isEmpty, !reply.body.isEmpty else { return reply }
+        guard codings.count == 1 else { throw HTTPTransportError(.maybeSent, .undecodable, received: reply) }
+        var decoded = reply
+        do throws(Inflater.Failure) {
+            switch codings[0] {
+            case "gzip", "x-gzip":
+                // Some servers keep the header of what a proxy has unpacked.
+                guard beginsAsGzip(reply.body) else { return reply }
+                decoded.body = try Inflater.inflate(reply.body, .gzip, limit: limit)
+            case "deflate": decoded.body = try inflated(reply.body, limit: limit)
+            default: throw .damaged([])
+            }
+        } catch {
+            throw HTTPTransportError(.maybeSent, error == .tooLarge ? .tooLarge : .undecodable, received: reply)
+        }
+        return decoded
+    }
+
+    /// What can be read of a body that was kept, whole or not, whatever its header said. The bytes themselves if nothing is
+    /// packed in them.
+    static func salvaged(_ body: [UInt8]) -> [UInt8] {
+        guard beginsAsGzip(body) || beginsAsZlib(body) else { return body }
+        do throws(Inflater.Failure) {
+            return try Inflater.inflate(body, beginsAsGzip(body) ? .gzip : .zlib, limit: mostSalvaged)
+        } catch {
+            guard case .damaged(let part) = error, !part.isEmpty else { return body }
+            return part
+        }
+    }
+
+    private static func inflated(_ body: [UInt8], limit: Int) throws(Inflater.Failure) -> [UInt8] {
+        guard beginsAsZlib(body) else { return try Inflater.inflate(body, .bare, limit: limit) }
+        do throws(Inflater.Failure) { return try Inflater.inflate(body, .zlib, limit: limit) } catch {
+            guard error != .tooLarge else { throw error }
+            return try Inflater.inflate(body, .bare, limit: limit)
+        }
+    }
+
+    private static func beginsAsGzip(_ body: [UInt8]) -> Bool { body.starts(with: [0x1F, 0x8B]) }
+
+    /// RFC 1950 §2.2: deflate with a window of up to 32 KiB, and a check of the two bytes.
+    private static func beginsAsZlib(_ body: [UInt8]) -> Bool {
+        guard body.count >= 2, body[0] & 0x0F == 8, body[0] >> 4 <= 7 else { return false }
+        return (Int(body[0]) << 8 | Int(body[1])) % 31 == 0
+    }
+}
+
+extension HTTPTransport {
+    /// The way of every request that this module sends: asks for a body that is not packed, and unpacks one that is.
+    func exchange(
+        _ request: HTTPRequest, body: [UInt8], limits: HTTPLimits, showing certificate: ClientCertificate? = nil
+    ) async throws(HTTPTransportError) -> HTTPReply {
+        var request = request
+        // Without this field any coding is acceptable (RFC 9110 §12.5.3).
+        request.headerFields[.acceptEncoding] = "identity"
+        let reply = try await send(request, body: body, limits: limits, showing: certificate)
+        do throws(HTTPTransportError) {
+            return try ContentCoding.decoded(reply, limit: limits.bodyBytes)
+        } catch {
+            // Any other status says what it says without a body.
+            guard (200...299).contains(reply.response.status.code) else { return reply }
+            throw error
+        }
+    }
+}
