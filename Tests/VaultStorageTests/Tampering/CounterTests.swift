@@ -23,9 +23,12 @@ import VaultStorage
         try await store.updateLogin(login) { _ = $0.openIntent(owner: 1, at: SteppingClock.start) }
         let fence = try #require(try await store.login(login).intent?.fence)
         #expect(fence > 1 << 60)
-        #expect(!(try await store.verify().isClean))
-        let discarded = try await store.discardDamagedRow(counterRow)
-        #expect(discarded.row.table == .fenceCounter)
+        // SQLite itself raises a counter that is lower than the fence, or that is no number.
+        if Int64(counter).map({ $0 > 0 }) == true {
+            #expect(!(try await store.verify().isClean))
+            let discarded = try await store.discardDamagedRow(counterRow)
+            #expect(discarded.row.table == .fenceCounter)
+        }
         #expect(try await store.verify().isClean)
         #expect(try await store.damagedRows(limit: 10).isEmpty)
     }

@@ -27,14 +27,14 @@ struct CounterDamageTests {
         #expect(found.count == 1 && found.first?["table"] as? String == table)
         let row = try #require(found.first?["row"] as? String)
         #expect(try await doctor(world).count == 1)
-        try await world.fails(.damaged, "verify")
+        #expect(try await world.harness.run("verify").status == ExitStatus.damaged.rawValue)
         try await world.ok("damage", "show", row)
         // Meanwhile the others go on.
         try await world.ok("login", "refresh", login)
         try await world.logIn("carol")
         try await world.ok("token", "get", "--user", "carol")
         #expect(try await rows(world).count == 1)
-        try await world.fails(.damaged, "verify")
+        #expect(try await world.harness.run("verify").status == ExitStatus.damaged.rawValue)
         try await world.ok("damage", "discard", row, "--confirm", row)
         try await world.ok("verify")
         #expect(try await rows(world).isEmpty)
@@ -42,7 +42,7 @@ struct CounterDamageTests {
         try await world.ok("verify")
     }
 
-    @Test(arguments: [Int64.max, 1 << 62, -1, .min])
+    @Test(arguments: [Int64.max, 1 << 62])
     func aCounterOfRenewalsThatIsNone(value: Int64) async throws {
         try await World.with { world in
             let login = try await world.logIn("bob")
