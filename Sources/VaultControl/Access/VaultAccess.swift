@@ -32,9 +32,17 @@ struct VaultAccess {
         }
     }
 
+    /// Whether the vault lies in a file.
+    var isFile: Bool {
+        get throws(Failure) { !VaultLocation.isPostgreSQL(try path) }
+    }
+
     /// What the text of an option or argument names.
     func location(_ text: String) throws -> VaultLocation {
-        guard VaultLocation.isPostgreSQL(text) else { return .sqlite(text) }
+        guard VaultLocation.isPostgreSQL(text) else {
+            try refuseAddress(text)
+            return .sqlite(text)
+        }
         guard !VaultLocation.holdsPassword(text) else {
             throw Failure.usage(
                 "the connection string holds a password, and anyone on this machine can read it",
