@@ -61,7 +61,7 @@ struct ProtectedConnectionTests {
         try server.show(TestCertificate("server", signedBy: authority, addresses: [Self.anywhere]))
         let root = try server.write(authority.pem, "root.pem")
         try await eventually { (try? server.connect(user: "bound", root: root)) != nil }
-        try await server.expectRefusal(user: "stranger", root: root, because: "refused the connection")
+        try await server.expectRefusal(user: "stranger", root: root, because: "does not let the database role in")
     }
 
     /// Who can change the authorities can be the server.

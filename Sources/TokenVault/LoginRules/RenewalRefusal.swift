@@ -24,8 +24,8 @@ enum RenewalRefusal: Equatable, Sendable {
     case closed
     /// The store did not take the intent: nothing was sent.
     case storeFailed
-    /// Another process has held the vault's write lock for too long: nothing was sent.
-    case storeBusy
+    /// Another process has held the vault's write lock for too long, or the server cannot be reached: nothing was sent.
+    case storeBusy(StoreError?)
     /// There is no room for the intent, or for the reply: nothing was sent.
     case storageFull
     /// The vault cannot be written here.

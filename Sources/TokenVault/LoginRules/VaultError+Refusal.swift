@@ -13,7 +13,7 @@ extension VaultError {
             self.init(.userDisabled, "the user is disabled")
         case .held:
             self.init(
-                .held, "the vault was restored from a backup and this login is held",
+                .held, "the vault was restored, or its database server has failed over, and this login is held",
                 hint: "let the user log in again; or accept the restore: vaultctl restore accept")
         case .heldBySource: self = .heldBySource
         case .dead(let reason):
@@ -61,10 +61,11 @@ extension VaultError {
                 hint: "check that the file system and the vault's directory can be written")
         case .notBelieved(let error):
             self.init(error)
-        case .storeBusy:
+        case .storeBusy(let error):
             self.init(
-                .busy, "another process has held the vault for too long, so nothing was sent",
-                hint: "try again; find the process that holds the vault if it lasts", retryAfter: .seconds(1))
+                .busy, (error?.reason ?? "another process has held the vault for too long") + ", so nothing was sent",
+                hint: error?.hint ?? "try again; find the process that holds the vault if it lasts",
+                retryAfter: .seconds(1))
         case .storeFailed:
             self.init(.storageFailed, "the renewal could not be noted in the vault, so nothing was sent")
         }

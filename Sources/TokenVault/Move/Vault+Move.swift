@@ -56,7 +56,7 @@ extension Vault {
         try target.requireOpen()
         return try await VaultError.translating {
             let wasBegun = try await checkMove(to: target)
-            if !wasBegun, try await store.hasOpenIntents() { throw StoreError.renewalOpen }
+            if !wasBegun, try await store.hasOpenIntents() { throw await openRenewal() }
             return try await report(
                 target, try await store.moveCounts(), try await eachPageOfPendingLogIns { _ in }, wasBegun: wasBegun)
         }
@@ -128,12 +128,32 @@ extension Vault {
             hint: "let the vault take them: vaultctl maintain")
     }
 
+    /// Why the move has to wait, with the logins for which it does.
+    private func openRenewal() async -> StoreError {
+        let (error, most) = (StoreError.renewalOpen, 3)
+        guard let page = try? await store.openIntents(after: nil, limit: most + 1), !page.intents.isEmpty else {
+            return error
+        }
+        let names = page.intents.prefix(most).map { intent in
+            let state = intent.record.isInDoubt ? "in doubt" : "under way"
+            return "\(LoginID(intent.login)) (\(state))"
+        }
+        let more = page.intents.count > most ? " and more" : ""
+        return StoreError(
+            error.code,
+            "renewals are open, and their refresh tokens may be spent: "
+                + names.joined(separator: ", ") + more, hint: error.hint)
+    }
+
     private func hold(for target: Vault, _ patience: Duration) async throws {
         let end = timeSource.uptime() + patience
         while true {
             do {
                 return try await store.leave(for: target.store.context.vaultID)
-            } catch let error as StoreError where error.code == .busy && timeSource.uptime() < end {
+            } catch let error as StoreError where error.code == .busy {
+                guard timeSource.uptime() < end else {
+                    throw error == .renewalOpen ? await openRenewal() : error
+                }
                 try Task.checkCancellation()
                 await pause(.milliseconds(250))
             }

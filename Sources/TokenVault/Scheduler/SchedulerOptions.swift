@@ -37,6 +37,8 @@ public struct ScheduledRenewal: Sendable, Equatable {
     public let failure: RefreshFailure?
     /// What the provider said, if it refused this renewal.
     public let answer: ProviderAnswer?
+    /// What stood in the way, if nothing was sent.
+    public let obstacle: VaultError?
     /// When its access token now expires; nil: unknown, or there is none.
     public let expiresAt: Date?
     /// When it is looked at next, at the earliest; nil: there is nothing left to do for it.

@@ -10,6 +10,7 @@ extension SchedulerRun {
     /// What was done about a login, and how long it is left alone then.
     private struct Step {
         var outcome: RenewalOutcome?
+        var refusal: RenewalRefusal?
         var rest = SchedulerState.shortRest
     }
 
@@ -22,7 +23,7 @@ extension SchedulerRun {
         state.withLock { $0.end(candidate, rest: step.rest, uptime: uptime) }
         guard let outcome = step.outcome else { return }
         report { $0.outcomes[outcome, default: 0] += 1 }
-        await tell(candidate, outcome, startedAt, rest: step.rest)
+        await tell(candidate, outcome, step, startedAt)
     }
 
     private func step(_ candidate: Candidate) async -> Step {
@@ -49,7 +50,13 @@ extension SchedulerRun {
         }
         let rest =
             await ending == .renewed ? restAfterRenewal(of: candidate.login) : rest(after: ending, candidate.provider)
-        return Step(outcome: RenewalOutcome(ending), rest: rest)
+        let refusal: RenewalRefusal? =
+            switch ending {
+            case .refused(let refusal): refusal
+            case .failed(.notSent(.ownershipLost)): .ownershipLost
+            default: nil
+            }
+        return Step(outcome: RenewalOutcome(ending), refusal: refusal, rest: rest)
     }
 
     /// A token that lives for less than a minute is looked at again before it expires, if possible.
@@ -97,13 +104,13 @@ extension SchedulerRun {
     }
 
     private func tell(
-        _ candidate: Candidate, _ outcome: RenewalOutcome, _ startedAt: Timestamp, rest: Duration
+        _ candidate: Candidate, _ outcome: RenewalOutcome, _ step: Step, _ startedAt: Timestamp
     ) async {
         guard let onRenewal = options.onRenewal else { return }
         let stored = try? await vault.store.login(candidate.login)
         var provider: String?
         if let handle = candidate.provider { provider = await known(handle)?.name }
-        let nextLook = vault.now.advanced(by: rest)
+        let nextLook = vault.now.advanced(by: step.rest)
         // An older one was the answer to another renewal.
         let refusal = stored?.session.lastRefusal.flatMap { $0.at >= startedAt ? $0 : nil }
         onRenewal(
@@ -111,6 +118,7 @@ extension SchedulerRun {
                 login: LoginID(candidate.login), provider: provider, outcome: outcome,
                 failure: stored.flatMap { RefreshFailure($0.session) },
                 answer: refusal.map { ProviderAnswer($0) },
+                obstacle: step.refusal.map { VaultError($0, now: vault.now) },
                 expiresAt: stored?.session.accessToken == nil ? nil : stored?.session.expiresAt?.date,
                 nextDue: stored?.dueAt.map { max($0, nextLook).date }))
     }

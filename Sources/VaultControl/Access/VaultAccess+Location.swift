@@ -22,6 +22,11 @@ extension VaultAccess {
         }
     }
 
+    /// Whether the vault lies in a file.
+    var isFile: Bool {
+        get throws(Failure) { !VaultLocation.isPostgreSQL(try path) }
+    }
+
     /// What the text of an option or argument names.
     func location(_ text: String) throws -> VaultLocation {
         guard VaultLocation.isPostgreSQL(text) else {

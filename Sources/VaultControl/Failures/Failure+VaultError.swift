@@ -27,7 +27,9 @@ extension Failure {
 
     init(_ error: VaultError) {
         // Of an identity the library knows more than of a key file.
-        let isNearer = error.code == .busy || error.message.contains("identity file")
+        let isNearer =
+            error.code == .busy || error.message.contains("identity file")
+            || error.code == .vaultMissing && error.message.contains("database")
         var hints = [isNearer ? error.hint : nil, Self.hint(for: error.code), error.hint]
             .compactMap(\.self).prefix(1)
         if error.code == .damaged, hints.isEmpty { hints = ["restore the vault from a backup"] }

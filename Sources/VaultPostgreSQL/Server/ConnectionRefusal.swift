@@ -13,13 +13,29 @@ extension StoreError {
         let message = message.replacing("SSL SYSCALL error", with: "").replacing("SSL error: unexpected eof", with: "")
         func tells(_ parts: String...) -> Bool { parts.contains { message.contains($0) } }
         self =
-            if tells("57P01:", "57P02:", "57P03:", "53300:") {
-                // It starts, ends, or has no session left: whatever another host says, it may go better in a moment.
+            if tells("57P01:", "57P02:", "57P03:") {
+                // It starts or ends: whatever another host says, it may go better in a moment.
                 .unreachable
+            } else if tells("53300:") {
+                .noSession
             } else if tells("session is read-only", "server is in hot standby mode") {
                 .standby
-            } else if tells("28000:", "28P01:") {
-                .refusedLogin
+            } else if tells("28P01:") {
+                StoreError(
+                    .readOnly, "the database server refused the password of the database role",
+                    hint: "check PGPASSFILE and ~/.pgpass: psql with the same string tells more")
+            } else if tells("28000:") {
+                StoreError(
+                    .readOnly, "the database server does not let the database role in from here",
+                    hint: "see that the role exists and may log in, and that pg_hba.conf of each host lets it in")
+            } else if tells("3D000:") {
+                StoreError(
+                    .vaultMissing, "the database server has no database of that name",
+                    hint: "check the name at the end of the connection string, or make it: createdb NAME")
+            } else if tells("42501:") {
+                StoreError(
+                    .readOnly, "the database role may not connect to that database",
+                    hint: "grant it: GRANT CONNECT ON DATABASE ... TO ...")
             } else if tells("certificate", "SSL", "channel binding") {
                 StoreError(
                     .readOnly, "no protected connection to the database server could be made",
@@ -29,6 +45,13 @@ extension StoreError {
             } else {
                 .unreachable
             }
+    }
+
+    /// A full server, or a role that has reached its limit.
+    static var noSession: StoreError {
+        StoreError(
+            .busy, "the database server has no connection left for this process",
+            hint: "raise max_connections or the role's CONNECTION LIMIT, or end others: SELECT * FROM pg_stat_activity")
     }
 
     static var standby: StoreError {

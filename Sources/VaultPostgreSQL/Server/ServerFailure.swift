@@ -10,7 +10,7 @@ struct ServerFailure {
         case "53100", "53400":
             StoreError(
                 .full, "the database server has no space left",
-                hint: "free some space there; nothing was lost and reading goes on")
+                hint: "free some space there; nothing was lost")
         case "53200": StoreError(.outOfMemory, "the database server has not enough memory")
         case "42501":
             StoreError(

@@ -172,7 +172,7 @@ extension Renewal {
         case .notFound: .refused(.loginMissing)
         case .full: .refused(.storageFull)
         case .readOnly: .refused(.readOnly)
-        case .busy: .refused(.storeBusy)
+        case .busy: .refused(.storeBusy(error as? StoreError))
         case .closed: .closed
         case .ownershipLost: .ownershipLost
         case .quarantined, .rollbackSuspected, .newerSchema, .moved:

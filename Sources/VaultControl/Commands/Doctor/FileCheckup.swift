@@ -23,8 +23,9 @@ enum FileCheckup {
     }
 
     /// What remembers the vault's newest state.
-    static func witness(_ witness: VaultWitness?, of vault: Vault) -> [DoctorFinding] {
+    static func witness(_ witness: VaultWitness?, of vault: Vault, isFile: Bool) -> [DoctorFinding] {
         guard let witness else {
+            guard isFile else { return [unwitnessedServer] }
             return [
                 DoctorFinding(
                     .note, .witness, "no witness is named: an older state of the vault that is put back is not noticed",
@@ -40,6 +41,15 @@ enum FileCheckup {
             ]
         }
         return [DoctorFinding(.ok, .witness, about: name, "has seen no newer state of the vault")]
+    }
+
+    /// No command of ours puts a database back, and the server does not tell.
+    private static var unwitnessedServer: DoctorFinding {
+        DoctorFinding(
+            .warning, .witness,
+            "no witness is named: a snapshot of the database that is put back, or a base backup that is simply "
+                + "started, is noticed only by machines that have used the vault since",
+            hint: "name a file on another file system, --witness PATH, or a program, --witness-command JSON")
     }
 
     static func mode(_ mode: UInt32?) -> String {

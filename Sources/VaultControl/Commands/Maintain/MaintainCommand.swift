@@ -77,12 +77,16 @@ struct MaintainCommand: VaultCommand {
         let watchdog = notifier?.keepAlive()
         defer { watchdog?.cancel() }
         var (hasFailed, backupFailed) = (false, false)
+        var watch: MaintainWatch?
         let report = try await access.manage(UserManagerOptions(metrics: metrics?.metrics)) { users, _ in
             let surveying = metrics.map { $0.keepWriting(of: users.vault) }
             defer { surveying?.cancel() }
             let lines = MaintainLines(invocation)
+            let obstacles = MaintainWatch(users.vault, isFile: try access.isFile) { lines.print($0, $1) }
+            watch = obstacles
+            try await obstacles.look()
             let scheduler = RenewalScheduler(
-                users, options: schedulerOptions { lines.print($0) })
+                users, options: schedulerOptions { if !obstacles.note($0) { lines.print($0) } })
             let backup = backups.scheduler(of: users.vault) { lines.print($0) }
             let rotation = rootKeyScheduler(of: users.vault) { lines.print($0) }
             if once {
@@ -96,12 +100,13 @@ struct MaintainCommand: VaultCommand {
                 }
             } else {
                 lines.print("maintaining this vault until SIGTERM or SIGINT")
-                try await run(scheduler, backup, rotation, notifier)
+                try await run(scheduler, backup, rotation, notifier, obstacles)
             }
             await metrics?.write(of: users.vault)
             return scheduler.report
         }
         let seconds = Int((ContinuousClock.now - started) / .seconds(1))
+        if let end = watch?.end { throw end }
         try emit(report, seconds, backupFailed: backupFailed, invocation)
         if once, Task.isCancelled { throw CancellationError() }
         if once, report.failed > 0 || hasFailed || backupFailed { throw ExitRequest(status: .partlyDone) }
@@ -123,14 +128,21 @@ struct MaintainCommand: VaultCommand {
     /// Until it is cancelled.
     private func run(
         _ scheduler: RenewalScheduler, _ backup: BackupScheduler?, _ rotation: RootKeyScheduler?,
-        _ notifier: ServiceNotifier?
+        _ notifier: ServiceNotifier?, _ watch: MaintainWatch
     ) async throws {
         notifier?.send(.ready)
         try await withTaskCancellationHandler {
-            async let backups: Void? = backup?.run()
-            async let rotations: Void? = rotation?.run()
-            try await scheduler.run()
-            _ = try await (backups, rotations)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await scheduler.run() }
+                group.addTask { _ = try await backup?.run() }
+                group.addTask { _ = try await rotation?.run() }
+                group.addTask {
+                    await watch.run()
+                    // If there is no point in going on, the others end what they do.
+                    if let end = watch.end { throw end }
+                }
+                while try await group.next() != nil {}
+            }
         } onCancel: {
             notifier?.send(.stopping)
         }
@@ -215,6 +227,7 @@ private struct MaintainLines: Sendable {
         let name = "\(renewal.login) (\(Printable.shortened(renewal.provider ?? "app")))"
         let nextLook = invocation.now.addingTimeInterval(Self.secondsBetweenLooks)
         let next = renewal.nextDue.map { Instant.relative(max($0, nextLook), now: invocation.now) }
+        let reason = renewal.obstacle.map { Printable.escape($0.message) } ?? renewal.outcome.description
         switch renewal.outcome {
         case .renewed:
             print("renewed \(name); next renewal \(next ?? "when a call needs it")", Self.details(renewal))
@@ -227,7 +240,7 @@ private struct MaintainLines: Sendable {
             )
         default:
             let nextTry = next.map { "; next try \($0)" } ?? ""
-            print("\(name) was not renewed: \(renewal.outcome)\(nextTry)\(answer(renewal))", Self.details(renewal))
+            print("\(name) was not renewed: \(reason)\(nextTry)\(answer(renewal))", Self.details(renewal))
         }
     }
 
@@ -235,7 +248,7 @@ private struct MaintainLines: Sendable {
         let facts: Sheet = [
             .data("login", renewal.login), .data("provider", renewal.provider),
             .data("outcome", renewal.outcome.description), .data("reason", renewal.failure?.reason.description),
-            .data("nextDue", renewal.nextDue),
+            .data("obstacle", renewal.obstacle?.code.name), .data("nextDue", renewal.nextDue),
             .data("answer", renewal.answer.map { Printable.escape($0.words) }.flatMap { $0.isEmpty ? nil : $0 }),
         ]
         return [.data("renewal", facts)]

@@ -30,10 +30,12 @@ struct MoveRunCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let progress = CountingProgress("moving logins", invocation)
+        var wasComplete = false
         let report = try await VaultAccess(global, invocation).openBoth(target, key) { source, target in
             defer { progress.finish() }
             let plan = try await source.planMove(to: target)
-            if dryRun { return plan }
+            wasComplete = try await source.moveState()?.stage == .left
+            if dryRun || wasComplete { return plan }
             if !plan.wasBegun {
                 try confirmation.require(
                     "Move \(Count.of(plan.logins, "login")) of \(Count.of(plan.users, "user")), and hold this vault for good",
@@ -41,7 +43,8 @@ struct MoveRunCommand: VaultCommand {
             }
             return try await source.move(to: target) { progress.update(done: $0, total: $1) }
         }
-        try invocation.emit(sheet(report), text: "")
+        try invocation.emit(sheet(report) + [.data("wasComplete", wasComplete)], text: "")
+        if wasComplete { return invocation.note("everything was moved to that vault before; nothing was done") }
         tell(report, invocation)
     }
 

@@ -1,0 +1,126 @@
+import DevAuthorizationServer
+import EngineSupport
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+import VaultControl
+
+/// The clock of a machine is set while a service runs: by NTP, after a machine was resumed, by hand.
+@Suite(.tags(.everyEngine))
+struct ClockTests {
+    /// The program's own clock, which is ahead by as many seconds as a file says. A wait until a moment of that clock ends
+    /// when the clock says so, as the kernel has it.
+    private static let shim = """
+        #define _GNU_SOURCE
+        #include <dlfcn.h>
+        #include <errno.h>
+        #include <fcntl.h>
+        #include <semaphore.h>
+        #include <stdlib.h>
+        #include <sys/time.h>
+        #include <time.h>
+        #include <unistd.h>
+        static long ahead(void) {
+            char text[32] = {0};
+            int file = open(getenv("TEST_CLOCK"), O_RDONLY | O_CLOEXEC);
+            if (file < 0) return 0;
+            if (read(file, text, 31) < 0) text[0] = 0;
+            close(file);
+            return atol(text);
+        }
+        int clock_gettime(clockid_t clock, struct timespec *time) {
+            static int (*real)(clockid_t, struct timespec *);
+            if (!real) real = dlsym(RTLD_NEXT, "clock_gettime");
+            int saved = errno, result = real(clock, time);
+            if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) time->tv_sec += ahead();
+            errno = saved;
+            return result;
+        }
+        int gettimeofday(struct timeval *restrict time, void *restrict zone) {
+            struct timespec now;
+            clock_gettime(CLOCK_REALTIME, &now);
+            time->tv_sec = now.tv_sec;
+            time->tv_usec = now.tv_nsec / 1000;
+            return 0;
+        }
+        time_t time(time_t *out) {
+            struct timespec now;
+            clock_gettime(CLOCK_REALTIME, &now);
+            if (out) *out = now.tv_sec;
+            return now.tv_sec;
+        }
+        int sem_timedwait(sem_t *semaphore, const struct timespec *end) {
+            while (sem_trywait(semaphore) != 0) {
+                struct timespec now;
+                clock_gettime(CLOCK_REALTIME, &now);
+                if (now.tv_sec > end->tv_sec || (now.tv_sec == end->tv_sec && now.tv_nsec >= end->tv_nsec)) {
+                    errno = ETIMEDOUT;
+                    return -1;
+                }
+                usleep(10000);
+            }
+            return 0;
+        }
+        """
+
+    private static func compile(in harness: Harness) throws -> String {
+        let source = try harness.file("clock.c", shim)
+        let compiler = Process()
+        compiler.executableURL = URL(filePath: "/usr/bin/env")
+        compiler.arguments = ["cc", "-shared", "-fPIC", "-o", harness.path("clock.so"), source, "-ldl"]
+        try compiler.run()
+        compiler.waitUntilExit()
+        try #require(compiler.terminationStatus == 0)
+        return harness.path("clock.so")
+    }
+
+    private static func start(_ world: World) throws -> Process {
+        let process = Process()
+        process.executableURL = URL(filePath: try #require(Program.path))
+        process.arguments = ["maintain"]
+        process.environment = world.harness.environment.merging([
+            "LD_PRELOAD": try compile(in: world.harness), "TEST_CLOCK": world.harness.path("ahead"),
+        ]) { $1 }
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        let errors = world.harness.path("errors")
+        #expect(FileManager.default.createFile(atPath: errors, contents: nil))
+        process.standardError = try FileHandle(forWritingTo: URL(filePath: errors))
+        try process.run()
+        return process
+    }
+
+    /// An hour ahead, then put right, then behind, then right again: renewals go on after each step.
+    @Test func renewalsGoOnWhenTheClockIsSet() async throws {
+        try await World.with({ $0.accessTokenLifetime = .seconds(5) }) { world in
+            let users = ["alice", "bob", "carol"]
+            for user in users { try await world.logIn(user) }
+            try world.harness.file("ahead", "3600")
+            let process = try Self.start(world)
+            for ahead in ["3600", "0", "-3600", "0"] {
+                // As a whole: the shim may read it at any moment.
+                try world.harness.file("next", ahead)
+                let isSet = unsafe rename(world.harness.path("next"), world.harness.path("ahead")) == 0
+                try #require(isSet)
+                // What was under way when it was set is over when all have been renewed once.
+                let target = world.refreshes + 2 * users.count
+                let start = ContinuousClock.now
+                while world.refreshes < target {
+                    let words = try? String(contentsOfFile: world.harness.path("errors"), encoding: .utf8)
+                    try #require(process.isRunning, "\(words ?? "")")
+                    // Long before an hour is over.
+                    try #require(start.duration(to: .now) < .seconds(600), "\(ahead): \(words ?? "")")
+                    try await Task.sleep(for: .milliseconds(50))
+                }
+                print("clock \(ahead): renewed twice after \(start.duration(to: .now))")
+            }
+            kill(process.processIdentifier, SIGTERM)
+            while process.isRunning { try await Task.sleep(for: .milliseconds(20)) }
+            #expect(process.exitCode == 0)
+            let states = try #require(try await world.ok("status", "--json").json["states"] as? [[String: Any]])
+            #expect(states.first?["dead"] as? Int == 0)
+            try await world.ok("verify")
+        }
+    }
+}
