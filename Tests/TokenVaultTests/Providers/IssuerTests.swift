@@ -28,7 +28,7 @@ struct IssuerTests {
     ) async throws -> Provider {
         try await world.users.addProvider(
             "login", issuer: issuer, clientID: clientID, authentication: authentication, scope: "openid offline_access",
-            redirectURI: "https://app.example/callback", dpop: dpop)
+            redirectURI: "https://app.example/callback/login", dpop: dpop)
     }
 
     @Test func theEndpointsAreThoseOfItsMetadata() async throws {
@@ -41,7 +41,7 @@ struct IssuerTests {
         #expect(provider.tokenEndpoint.rawValue == "https://login.example/token")
         #expect(provider.jwksURI?.rawValue == "https://login.example/jwks")
         #expect(provider.scope?.description == "openid offline_access" && provider.dpop == .required)
-        #expect(provider.redirectURI?.rawValue == "https://app.example/callback")
+        #expect(provider.redirectURI?.rawValue == "https://app.example/callback/login")
     }
 
     @Test func whatTheProviderDoesNotSupportIsRefusedAtOnce() async throws {

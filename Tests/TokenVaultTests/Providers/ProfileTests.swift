@@ -32,8 +32,8 @@ struct ProfileTests {
                 "token_type":"user","refresh_token":"CANARY-refresh-user","expires_in":43200,"scope":"search:read"}}
                 """))
         let bot = try await logIn(world)
-        // The challenge is left out where the profile says so, and the verifier with it.
-        #expect(world.transport.requests.first?.form["code_verifier"] == nil)
+        // The challenge is sent to every server, and the verifier with its code.
+        #expect(world.transport.requests.first?.form["code_verifier"] != nil)
         let logins = try await world.vault.logins(ofUser: "alice").compactMap { entry in
             if case .login(let login) = entry { login } else { nil }
         }

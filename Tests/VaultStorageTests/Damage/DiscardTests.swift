@@ -153,7 +153,7 @@ import VaultStorage
     @Test func rowsWithoutAReadableNameAreNamedByTheirNumber() throws {
         let names: [DamagedRowName] = [.row(.outbox, 17), .row(.login, -1), .handle(SecureRandom.bytes16())]
         for name in names { #expect(DamagedRowName(name.description) == name) }
-        for text in ["", "outbox", "outbox#", "#1", "outbox#1#2", "audit#1", "vault#1", "outbox#x"] {
+        for text in ["", "outbox", "outbox#", "#1", "outbox#1#2", "trail#1", "vault#1", "outbox#x"] {
             #expect(DamagedRowName(text) == nil, "\(text)")
         }
     }
