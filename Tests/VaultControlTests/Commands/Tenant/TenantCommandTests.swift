@@ -68,7 +68,10 @@ struct TenantCommandTests {
             #expect(plan["users"] as? Int == 1 && plan["isDryRun"] as? Bool == true)
             #expect(try await run("user", "disable", "alice", "--yes").error.contains("disabled user contoso/alice"))
             #expect(try await run("user", "enable", "alice").error.contains("contoso/alice"))
-            #expect(try await run("user", "erase", "alice", "--yes").error.contains("erased user contoso/alice"))
+            // On a server, former states of rows stay until it has vacuumed them: exit code 3.
+            let erased = try await world.harness.run(["user", "erase", "alice", "--yes"] + contoso)
+            #expect(
+                [0, 3].contains(erased.status) && erased.error.contains("erased user contoso/alice"), "\(erased.error)")
             #expect(try await world.ok("user", "list", "--count", "--json").json["users"] as? Int == 0)
         }
     }
