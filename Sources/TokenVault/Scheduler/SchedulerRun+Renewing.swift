@@ -11,6 +11,8 @@ extension SchedulerRun {
     private struct Step {
         var outcome: RenewalOutcome?
         var rest = SchedulerState.shortRest
+        /// When its provider is asked again, if it is left alone.
+        var until: Timestamp?
     }
 
     /// Looks at a login more closely, and renews it if it is really due and no other renewal is under way.
@@ -22,7 +24,7 @@ extension SchedulerRun {
         state.withLock { $0.end(candidate, rest: step.rest, uptime: uptime) }
         guard let outcome = step.outcome else { return }
         report { $0.outcomes[outcome, default: 0] += 1 }
-        await tell(candidate, outcome, startedAt, rest: step.rest)
+        await tell(candidate, outcome, startedAt, step)
     }
 
     private func step(_ candidate: Candidate) async -> Step {
@@ -37,6 +39,10 @@ extension SchedulerRun {
             // A process is at it, or has died over it, which is recovery's.
             return Step(rest: vault.owner(of: intent) == .working ? .seconds(5) : SchedulerState.shortRest)
         }
+        if stored.session.isEndedAndKept(stored.refresh) {
+            await forgetEnded(stored)
+            return Step()
+        }
         guard let due = await healed(stored) else { return Step() }
         guard vault.judge(stored).isDue(due, now: vault.now) else { return Step() }
         if stored.isHeld { return Step(rest: SchedulerState.longRest) }
@@ -49,7 +55,12 @@ extension SchedulerRun {
         }
         let rest =
             await ending == .renewed ? restAfterRenewal(of: candidate.login) : rest(after: ending, candidate.provider)
-        return Step(outcome: RenewalOutcome(ending), rest: rest)
+        var until: Timestamp?
+        switch ending {
+        case .refused(.breakerOpen(let end)), .refused(.providerStopped(let end)): until = end
+        default: break
+        }
+        return Step(outcome: RenewalOutcome(ending), rest: rest, until: until)
     }
 
     /// A token that lives for less than a minute is looked at again before it expires, if possible.
@@ -68,6 +79,18 @@ extension SchedulerRun {
         return due
     }
 
+    /// Destroys what was kept of a login that its provider has ended, once the time is over.
+    private func forgetEnded(_ stored: StoredLogin) async {
+        let now = vault.now
+        try? await vault.change(stored.handle) { state in
+            guard state.session.isEndedAndKept(state.refresh), let end = state.session.notBefore, end <= now else {
+                return
+            }
+            state.refresh = nil
+            state.session.notBefore = nil
+        }
+    }
+
     /// Takes the login out of the index: its next write brings it back.
     private func letGo(_ stored: StoredLogin) async {
         guard let expiresAt = stored.session.expiresAt, vault.now.since(expiresAt) >= Self.longestWaitForApp else {
@@ -81,10 +104,12 @@ extension SchedulerRun {
 
     private func rest(after ending: RenewalMachine.Ending, _ provider: ProviderHandle?) -> Duration {
         switch ending {
-        case .refused(.breakerOpen(let until)):
+        case .refused(.breakerOpen(let until)), .refused(.providerStopped(let until)):
             if let provider {
                 let uptime = vault.timeSource.uptime()
-                let hold = min(until.since(vault.now), Backoff.breaker.most)
+                // Those that were refused wait longer than the others.
+                let isHalfOpen = context.conduct[provider].breaker.isHalfOpen(now: vault.now)
+                let hold = min(until.since(vault.now), isHalfOpen ? Breaker.advantage : Backoff.breaker.most)
                 context.conduct.change(provider) { $0.pace.leaveAlone(until: uptime + hold) }
             }
             return .seconds(1)
@@ -97,13 +122,13 @@ extension SchedulerRun {
     }
 
     private func tell(
-        _ candidate: Candidate, _ outcome: RenewalOutcome, _ startedAt: Timestamp, rest: Duration
+        _ candidate: Candidate, _ outcome: RenewalOutcome, _ startedAt: Timestamp, _ step: Step
     ) async {
         guard let onRenewal = options.onRenewal else { return }
         let stored = try? await vault.store.login(candidate.login)
         var provider: String?
         if let handle = candidate.provider { provider = await known(handle)?.name }
-        let nextLook = vault.now.advanced(by: rest)
+        let nextLook = max(vault.now.advanced(by: step.rest), step.until ?? vault.now)
         // An older one was the answer to another renewal.
         let refusal = stored?.session.lastRefusal.flatMap { $0.at >= startedAt ? $0 : nil }
         onRenewal(

@@ -28,7 +28,8 @@ struct ProviderTestCommand: VaultCommand {
             )
         }
         let metadata = try await metadata(of: provider, access)
-        let findings = ProviderFindings(provider, profile, metadata)
+        var findings = ProviderFindings(provider, profile, metadata)
+        if let uri = provider.jwksURI, try await !access.canReadKeys(at: uri) { findings.noteUnreadableKeys() }
         try invocation.emit(
             Sheet([
                 .data("provider", ProviderFacts.sheet(provider)), .data("hasMetadata", metadata != nil),
@@ -107,6 +108,10 @@ struct ProviderFindings {
             missing("the provider does not accept \(provider.clientAuthentication)")
         }
         if profile.usesPKCE, !metadata.supportsPKCE { note("the metadata does not offer PKCE with S256") }
+    }
+
+    mutating func noteUnreadableKeys() {
+        note("its signing keys cannot be read, so the signatures of id tokens are not checked")
     }
 
     private mutating func compare(_ what: String, _ stored: EndpointURL?, _ found: EndpointURL?) {
