@@ -73,7 +73,8 @@ public enum CommandLineTool {
             if isParserError(error) {
                 return reportParserError(error, arguments, invocation)
             }
-            let failure = Failure(error)
+            var failure = Failure(error)
+            failure.noteProxy(for: error, in: invocation.console.environment)
             if failure.status != .success {
                 invocation.report(failure)
             }

@@ -32,16 +32,23 @@ public struct DiscoveryError: Error, Hashable, Sendable, CustomStringConvertible
     public let member: String?
     /// For ``Code/unreachable`` and ``Code/tooLarge``.
     public let transportError: HTTPTransportError?
+    /// What the document names as its issuer, for ``Code/issuerMismatch``: a stranger's text, printable and at most 200
+    /// characters.
+    public let named: String?
     /// The status of the server's reply, for ``Code/serverError`` and where there is no document.
     public let status: Int?
 
     package init(
-        _ code: Code, member: String? = nil, transportError: HTTPTransportError? = nil, status: Int? = nil
+        _ code: Code, member: String? = nil, transportError: HTTPTransportError? = nil, status: Int? = nil,
+        named: String? = nil
     ) {
         self.code = code
         self.member = member
         self.transportError = transportError
         self.status = status
+        self.named = named.map { text in
+            String(decoding: text.utf8.prefix(200).filter { (0x21...0x7E).contains($0) }, as: UTF8.self)
+        }
     }
 
     /// Whether another place may still hold a document. One that is there and wrong is final.
@@ -55,7 +62,8 @@ public struct DiscoveryError: Error, Hashable, Sendable, CustomStringConvertible
 
     public var description: String {
         let detail =
-            code == .tooLarge ? nil : member ?? transportError?.description ?? status.map { "HTTP \($0)" }
+            code == .tooLarge
+            ? nil : named ?? member ?? transportError?.description ?? status.map { "HTTP \($0)" }
         return detail.map { "\(code.words): \($0)" } ?? code.words
     }
 }

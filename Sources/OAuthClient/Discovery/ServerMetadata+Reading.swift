@@ -13,31 +13,33 @@ extension ServerMetadata {
             throw DiscoveryError(.malformed)
         }
         guard case .string(let named)? = object["issuer"] else { throw DiscoveryError(.malformed, member: "issuer") }
-        guard named == issuer.rawValue else { throw DiscoveryError(.issuerMismatch) }
+        guard named == issuer.rawValue else { throw DiscoveryError(.issuerMismatch, named: named) }
         let reader = MetadataReader(object: object, allowsInsecureLoopback: allowsInsecureLoopback)
+        var unread: [String] = []
         guard let tokenEndpoint = try reader.endpoint("token_endpoint") else {
             throw DiscoveryError(.missingEndpoint, member: "token_endpoint")
         }
         self.issuer = issuer
         self.tokenEndpoint = tokenEndpoint
         authorizationEndpoint = try reader.endpoint("authorization_endpoint")
-        revocationEndpoint = try reader.endpoint("revocation_endpoint")
-        introspectionEndpoint = try reader.endpoint("introspection_endpoint")
+        revocationEndpoint = try reader.endpoint("revocation_endpoint", &unread)
+        introspectionEndpoint = try reader.endpoint("introspection_endpoint", &unread)
         pushedAuthorizationRequestEndpoint = try reader.endpoint("pushed_authorization_request_endpoint")
-        deviceAuthorizationEndpoint = try reader.endpoint("device_authorization_endpoint")
+        deviceAuthorizationEndpoint = try reader.endpoint("device_authorization_endpoint", &unread)
         jwksURI = try reader.endpoint("jwks_uri")
-        registrationEndpoint = try reader.endpoint("registration_endpoint")
-        scopesSupported = try reader.list("scopes_supported") ?? []
-        responseTypesSupported = try reader.list("response_types_supported") ?? []
-        grantTypesSupported = try reader.list("grant_types_supported") ?? ["authorization_code", "implicit"]
+        registrationEndpoint = try reader.endpoint("registration_endpoint", &unread)
+        scopesSupported = reader.list("scopes_supported", &unread) ?? []
+        responseTypesSupported = reader.list("response_types_supported", &unread) ?? []
+        grantTypesSupported = reader.list("grant_types_supported", &unread) ?? ["authorization_code", "implicit"]
         tokenEndpointAuthMethodsSupported =
-            try reader.list("token_endpoint_auth_methods_supported") ?? ["client_secret_basic"]
-        codeChallengeMethodsSupported = try reader.list("code_challenge_methods_supported") ?? []
-        dpopSigningAlgValuesSupported = try reader.list("dpop_signing_alg_values_supported") ?? []
+            reader.list("token_endpoint_auth_methods_supported", &unread) ?? ["client_secret_basic"]
+        codeChallengeMethodsSupported = reader.list("code_challenge_methods_supported", &unread) ?? []
+        dpopSigningAlgValuesSupported = reader.list("dpop_signing_alg_values_supported", &unread) ?? []
         authorizationResponseIssParameterSupported = try reader.flag("authorization_response_iss_parameter_supported")
         requirePushedAuthorizationRequests = try reader.flag("require_pushed_authorization_requests")
         tlsClientCertificateBoundAccessTokens = try reader.flag("tls_client_certificate_bound_access_tokens")
         mtlsEndpointAliases = try reader.endpoints("mtls_endpoint_aliases")
+        unreadMembers = unread
     }
 }
 
@@ -45,9 +47,19 @@ private struct MetadataReader {
     let object: JSONObject
     let allowsInsecureLoopback: Bool
 
+    /// One without which everything else works: what cannot be read is left out. An address that is not secure is refused
+    /// all the same.
+    func endpoint(_ member: String, _ unread: inout [String]) throws(DiscoveryError) -> EndpointURL? {
+        do throws(DiscoveryError) { return try endpoint(member) } catch {
+            guard error.code == .malformed else { throw error }
+            unread.append(member)
+            return nil
+        }
+    }
+
     func endpoint(_ member: String) throws(DiscoveryError) -> EndpointURL? {
         switch object[member] {
-        case nil, .null?: return nil
+        case nil, .null?, .string("")?: return nil
         case .string(let text)?:
             do {
                 return try EndpointURL(text, allowsInsecureLoopback: allowsInsecureLoopback)
@@ -77,12 +89,18 @@ private struct MetadataReader {
         }
     }
 
-    func list(_ member: String) throws(DiscoveryError) -> [String]? {
+    /// A text is a list of one. What is neither says nothing.
+    func list(_ member: String, _ unread: inout [String]) -> [String]? {
         guard let value = object[member] else { return nil }
         switch ReplyField(value) {
         case .list(let texts): return texts
         case .absent: return nil
-        default: throw DiscoveryError(.malformed, member: member)
+        case .text(let text):
+            unread.append(member)
+            return [text]
+        default:
+            unread.append(member)
+            return nil
         }
     }
 

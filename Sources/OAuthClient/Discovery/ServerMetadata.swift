@@ -27,6 +27,9 @@ public struct ServerMetadata: Hashable, Sendable {
     public var tlsClientCertificateBoundAccessTokens: Bool
     /// Where clients that show a certificate go instead, by the endpoints' names, such as `token_endpoint` (RFC 8705 §5).
     public var mtlsEndpointAliases: [String: EndpointURL]
+    /// Members of the document that are not what they must be, and were left out or read as what was meant: none of them
+    /// protects anything.
+    public internal(set) var unreadMembers: [String] = []
 
     public var supportsPKCE: Bool { codeChallengeMethodsSupported.contains("S256") }
     public var supportsDPoP: Bool { dpopSigningAlgValuesSupported.contains("ES256") }

@@ -31,11 +31,11 @@ extension ProviderProfile {
 
         package func refusesToken(_ response: HTTPResponse, body: [UInt8]?) -> Bool {
             if refusedStatuses.contains(response.status.code) { return true }
-            guard let body, body.count <= Self.longestBody, needsBody(response),
-                let object = try? JSONObject(document: body)
-            else { return false }
+            guard let body, body.count <= Self.longestBody, needsBody(response) else { return false }
+            let content = ReplyBody(HTTPReply(response: response, body: body), format: .json)
             for member in codeMembers {
-                if case .string(let code)? = object[member] { return refusedCodes.contains(code) }
+                let codes = content.fields(at: member).compactMap(\.code)
+                if !codes.isEmpty { return codes.contains(where: refusedCodes.contains) }
             }
             return false
         }

@@ -11,9 +11,13 @@ extension ProviderProfile {
     /// A server that keeps to the RFCs: what holds where no profile was chosen.
     public static let generic = ProviderProfile(name: "generic", title: "A server that keeps to the RFCs")
 
-    /// The shipped profile with this name.
+    /// The shipped profile with this name, or with this title, in any case.
     public static func named(_ name: String) throws(ProfileError) -> ProviderProfile {
-        guard let profile = byName[name] else { throw ProfileError(.unknownProfile, file: name) }
+        if let profile = byName[name] ?? byName[name.lowercased()] { return profile }
+        let title = name.lowercased()
+        guard let profile = shipped.first(where: { $0.title.lowercased() == title }) else {
+            throw ProfileError(.unknownProfile, file: name)
+        }
         return profile
     }
 

@@ -64,6 +64,25 @@ struct ReplyBody {
         }
     }
 
+    /// What stands at a path: names with dots between them, and `[]` behind the name of a list whose elements are meant, as in
+    /// `errors[].errorType`. A member that has the whole path for its name comes first.
+    func fields(at path: String) -> [ReplyField] {
+        guard case .json(let object) = content, object[path] == nil, path.contains(where: { $0 == "." || $0 == "[" })
+        else { return [self[path]] }
+        var values: [JSONValue] = [.object(object)]
+        for part in path.split(separator: ".") {
+            let isList = part.hasSuffix("[]")
+            let name = String(isList ? part.dropLast(2) : part)
+            values = values.flatMap { value -> [JSONValue] in
+                guard case .object(let inner) = value, let found = inner[name] else { return [] }
+                guard isList else { return [found] }
+                if case .array(let elements) = found { return elements }
+                return []
+            }
+        }
+        return values.map { ReplyField($0) }
+    }
+
     /// A member that is an array, as it is written.
     func array(_ name: String) -> String? {
         guard case .json(let object) = content, case .array? = object[name] else { return nil }
@@ -127,4 +146,11 @@ enum ReplyField {
 
     var isAbsent: Bool { if case .absent = self { true } else { false } }
     var text: String? { if case .text(let text) = self { text } else { nil } }
+    /// A text, or a number as it is written.
+    var code: String? {
+        switch self {
+        case .text(let text), .number(let text): text
+        default: nil
+        }
+    }
 }

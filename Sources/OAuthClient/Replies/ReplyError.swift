@@ -6,7 +6,7 @@ enum ReplyError {
     case unreadable
 
     init(_ body: ReplyBody, _ rules: ReplyRules) {
-        let errors = rules.errorMembers.compactMap { Self.read(body[$0]) }
+        let errors = rules.errorMembers.flatMap { body.fields(at: $0) }.compactMap { Self.read($0) }
         // Some servers say in one member what they mean and in another what the RFC wants to hear: the one that is
         // understood counts.
         let understood = errors.first { error in
@@ -20,6 +20,9 @@ enum ReplyError {
     private static func read(_ field: ReplyField) -> ReplyError? {
         switch field {
         case .text(let text): OAuthErrorCode(text).map { .code($0) } ?? .unreadable
+        // What numbers its errors numbers its successes as well.
+        case .number("0"): nil
+        case .number(let text): OAuthErrorCode(text).map { .code($0) } ?? .unreadable
         case .absent: nil
         default: .unreadable
         }

@@ -42,11 +42,18 @@ package struct TokenAttempt: Sendable {
     ///
     /// - Parameter secrets: What was sent, and must not be shown.
     package func answer(hiding secrets: [String]) -> ProviderAnswer? {
-        guard case .reply(let reply) = reply else { return nil }
+        let reply: HTTPReply
+        switch self.reply {
+        case .reply(let came): reply = came
+        case .failure(let error):
+            guard error.code != .cancelled, error.code != .refused else { return nil }
+            return ProviderAnswer(status: nil, error: nil, message: nil, failure: error.code)
+        }
         let status = reply.response.status.code
         guard errorReply != nil || !(200...299).contains(status) else { return nil }
         return ProviderAnswer(
-            status: status, error: errorReply?.error, message: errorReply?.errorDescription, hiding: secrets)
+            status: status, error: errorReply?.error, message: errorReply?.errorDescription,
+            location: (300...399).contains(status) ? reply.response.headerFields[.location] : nil, hiding: secrets)
     }
 
     /// What came and was of no use, if it may hold the next refresh token.

@@ -11,9 +11,21 @@ public struct ProviderAnswer: Hashable, Sendable, CustomStringConvertible, Custo
     public let error: OAuthErrorCode?
     /// The `error_description`.
     public let message: ServerMessage?
+    /// Why no reply came, such as `tls` or `dns`: then nothing here is the provider's.
+    public let failure: HTTPTransportError.Code?
+    /// Where a redirect points, without its query: it is not followed.
+    public let location: String?
 
     /// - Parameter secrets: What was sent, and must not come back.
-    package init(status: Int?, error: OAuthErrorCode?, message: ServerMessage?, hiding secrets: [String] = []) {
+    package init(
+        status: Int?, error: OAuthErrorCode?, message: ServerMessage?, failure: HTTPTransportError.Code? = nil,
+        location: String? = nil, hiding secrets: [String] = []
+    ) {
+        self.failure = failure
+        self.location = location.map { text in
+            let address = text.prefix { $0 != "?" && $0 != "#" }.utf8.prefix(400).filter { (0x21...0x7E).contains($0) }
+            return Self.hiding(secrets, in: String(decoding: address, as: UTF8.self))
+        }
         self.status = status
         self.error = error.flatMap { OAuthErrorCode(Self.hiding(secrets, in: $0.rawValue)) }
         self.message = message.map { ServerMessage(Self.hiding(secrets, in: $0.reveal())) }
@@ -22,6 +34,8 @@ public struct ProviderAnswer: Hashable, Sendable, CustomStringConvertible, Custo
     /// All of it in a line, such as `400 invalid_grant: the token was revoked`. It is still the provider's: escape it
     /// as any foreign text, and show it to an operator.
     public var words: String {
+        if let failure { return failure.words }
+        if let location, let status { return "\(status), a redirect to \(location)" }
         let front = [status.map { String($0) }, errorWord].compactMap(\.self).joined(separator: " ")
         guard let text = messageWords else { return front }
         return front.isEmpty ? text : "\(front): \(text)"
@@ -38,8 +52,9 @@ public struct ProviderAnswer: Hashable, Sendable, CustomStringConvertible, Custo
 
     /// Status and code, if the code is a registered one: what may be logged.
     public var description: String {
-        [status.map { String($0) }, error.flatMap { $0.isRegistered ? $0.description : nil }].compactMap(\.self).joined(
-            separator: " ")
+        if let failure { return failure.name }
+        let code = error.flatMap { $0.isRegistered ? $0.description : nil }
+        return [status.map { String($0) }, code].compactMap(\.self).joined(separator: " ")
     }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: [Mirror.Child](), displayStyle: .struct) }

@@ -62,11 +62,12 @@ struct ClientTokenFetch {
         let endpoint = TokenEndpoint(
             binding: binding, transport: recorder ?? context.transport, now: vault.wallClock,
             nonces: context.serverNonces)
+        let moment = context.conduct[provider.handle].breaker.moment
         let attempt = await endpoint.clientCredentials(
             scope: key.target.scope.flatMap { try? Scope($0) }, insistsOnScope: true,
             resources: key.target.resource.map { [$0] } ?? [], dpop: proof, extraParameters: key.parameters)
         if let offset = attempt.clockOffset { context.conduct.change(provider.handle) { $0.clockOffset = offset } }
-        var result = await judge(attempt)
+        var result = await judge(attempt, moment)
         result.nonces = attempt.nonces
         recorder?.announce()
         return result
@@ -80,16 +81,16 @@ struct ClientTokenFetch {
         return false
     }
 
-    private func judge(_ attempt: TokenAttempt) async -> Result {
+    private func judge(_ attempt: TokenAttempt, _ moment: Int) async -> Result {
         let answer = attempt.answer(hiding: provider.record.clientSecrets.compactMap { $0.string() })
         switch attempt.outcome {
         case .success(let issued):
             // Requests with refresh tokens go with the secret that was taken, too.
             if attempt.refusedSecrets > 0 { _ = await context.promote(attempt.refusedSecrets, of: provider) }
-            context.conduct.change(provider.handle) { $0.breaker = Breaker() }
+            context.conduct.change(provider.handle) { $0.breaker.close() }
             return Result(end: .issued(issued, startedAt: Timestamp(attempt.startedAt)), outcome: .renewed)
         case .misconfigured(.client(let code)) where code != .unsupportedGrantType:
-            context.openBreaker(provider)
+            context.openBreaker(provider, moment: moment)
             let error = VaultError(
                 .providerMisconfigured, "the provider refused this client", hint: VaultError.registrationHint,
                 answer: answer)

@@ -77,7 +77,7 @@ extension VaultError.Code {
         case .needsUser: self = .needsUserInteraction
         case .misconfigured: self = .providerMisconfigured
         case .targetRefused, .transient, .notSent, .withdrawn, .successorOnly, .otherTokenTaken, .doubt, .challenge,
-            .introspected, .missing:
+            .introspected, .missing, .providerStopped:
             return nil
         }
     }

@@ -84,11 +84,24 @@ extension UserManager {
             await disown(issued.refreshToken, issued.accessToken, request)
             throw VaultError(
                 .protocolViolation, error.description,
-                hint: error.code == .missing
-                    ? "begin the log-in again; a provider that never sends one needs a profile with idTokenMayBeMissing"
-                    : "begin the log-in again; if it fails in the same way, check the provider's issuer and client id")
+                hint: Self.hint(for: error, attempt.clockOffset))
         }
         return (try await keep(issued, attempt, request), claims)
+    }
+
+    private static func hint(for error: IDTokenError, _ clockOffset: Duration?) -> String {
+        guard error.code != .missing else {
+            return "begin the log-in again; a provider that never sends one needs a profile with idTokenMayBeMissing"
+        }
+        guard error.code == .issuedInFuture || error.code == .expired else {
+            return "begin the log-in again; if it fails in the same way, check the provider's issuer and client id"
+        }
+        guard let clockOffset, clockOffset != .zero else {
+            return "compare this machine's clock with the provider's"
+        }
+        let seconds = abs(clockOffset.components.seconds)
+        return "the provider's clock is \(seconds) s \(clockOffset > .zero ? "ahead of" : "behind") this machine's: "
+            + "set the one that is wrong"
     }
 
     /// Why there is no login.

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Logging
 import OAuthClient
 import VaultCrypto
 import VaultStorage
@@ -53,7 +54,14 @@ extension UserManager {
     /// Fetched before the code is sent: what comes for the code must be stored without waiting for anything.
     func idTokenKeys(for request: GrantRequest) async -> JSONWebKeySet? {
         guard request.wantsIDToken else { return nil }
-        return await context.keySets.keys(of: request.provider.record, over: context.transport, now: vault.now)
+        let keys = await context.keySets.keys(of: request.provider.record, over: context.transport, now: vault.now)
+        if keys == nil, request.provider.record.jwksURI != nil {
+            // Over TLS the code flow may go on (OpenID Connect Core §3.1.3.7); but not in silence.
+            vault.logger.warning(
+                "the provider's signing keys cannot be read: the signature of the id token is not checked",
+                metadata: ["vault-provider-handle": "\(request.provider.handle.text)"])
+        }
+        return keys
     }
 }
 

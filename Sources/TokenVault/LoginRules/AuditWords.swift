@@ -53,6 +53,8 @@ enum AuditCause: String, CaseIterable, Sendable {
     case introspected
     /// The source of an imported login no longer has it.
     case missing
+    /// The provider ended the login, and has ended too many to be believed.
+    case providerStopped
 }
 
 /// What a renewal did to the rights that a login has.

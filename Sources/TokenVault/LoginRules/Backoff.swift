@@ -9,6 +9,8 @@ struct Backoff: Sendable, Equatable {
     static let storing = Backoff(first: .milliseconds(50), most: .seconds(5))
     /// After a provider refused our client.
     static let breaker = Backoff(first: .seconds(30), most: .seconds(900))
+    /// Between two logins that probe whether all of a provider's are refused.
+    static let probe = Backoff(first: .seconds(2), most: .seconds(900))
     /// Between two requests of the scheduler to a provider in trouble.
     static let provider = Backoff(first: .seconds(2), most: .seconds(60))
     /// Between two tries to revoke.

@@ -22,6 +22,11 @@ struct DueTime: Sendable {
         login: LoginHandle, position: ChainPosition, session: SessionRecord, refresh: RefreshRecord?,
         provider: ProviderHandle?, isInDoubt: Bool
     ) {
+        if session.isEndedAndKept(refresh) {
+            // Then what is kept is destroyed.
+            instant = session.notBefore
+            return
+        }
         guard session.state != .terminated, session.failure == nil, !isInDoubt, !session.isHeldBySource
         else {
             instant = nil

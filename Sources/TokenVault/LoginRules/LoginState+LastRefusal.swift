@@ -20,7 +20,8 @@ extension RefusalRecord {
         self.init(
             at: now, status: answer.status.map { Int64($0) },
             error: answer.error.map { SecretBytes(utf8: $0.rawValue) },
-            message: answer.message.map { SecretBytes(utf8: $0.reveal()) })
+            message: answer.message.map { SecretBytes(utf8: $0.reveal()) }, failure: answer.failure?.name,
+            location: answer.location.map { SecretBytes(utf8: $0) })
     }
 }
 
@@ -28,6 +29,8 @@ extension ProviderAnswer {
     init(_ record: RefusalRecord) {
         self.init(
             status: record.status.map { Int($0) }, error: record.error?.string().flatMap { OAuthErrorCode($0) },
-            message: record.message?.string().map { ServerMessage($0) })
+            message: record.message?.string().map { ServerMessage($0) },
+            failure: record.failure.flatMap { HTTPTransportError.code(named: $0) },
+            location: record.location?.string())
     }
 }

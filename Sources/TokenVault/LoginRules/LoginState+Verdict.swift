@@ -12,6 +12,8 @@ extension LoginState {
         let hasOtherLogins: Bool
         let now: Timestamp
         let random: Double
+        /// How long the refresh token of a login without a key is kept after its provider has ended it.
+        var keepsEndedFor: Duration?
 
         var newDoubt: RenewalDoubt.Cause? { leavesDoubt ? .lostReply : nil }
     }
@@ -23,7 +25,9 @@ extension LoginState {
         switch verdict {
         case .dead(let reason):
             let isLate = isLateArrivalSuspected(reason, trial)
-            die(isLate ? .lostResponse : reason, at: now, isLateArrivalSuspected: isLate)
+            die(
+                isLate ? .lostResponse : reason, at: now, keepingFor: trial.keepsEndedFor,
+                isLateArrivalSuspected: isLate)
         case .needsUser:
             session.failure = FailureRecord(reason: FailureRecord.needsUserCode, at: now)
             session.notifiedFailure = false
@@ -75,12 +79,24 @@ extension LoginState {
         }
     }
 
+    /// The provider has ended the login and is not believed. It waits, as one does that was refused for what it asked.
+    mutating func wait(for trial: Trial, newDoubt: RenewalDoubt.Cause?) {
+        postpone(from: trial.now, by: .breaker, retryAfter: nil, random: trial.random)
+        rest(after: trial.claim, newDoubt: newDoubt ?? trial.newDoubt)
+        noteFailure(.providerStopped)
+    }
+
     private mutating func noteFailure(_ cause: AuditCause) {
         auditEvents.append(AuditEvent(.renewalFailed, [.cause(cause)]))
     }
 
     /// The login is over: flagged, and what only a living chain needs is destroyed.
-    mutating func die(_ reason: RefreshFailure.Reason, at now: Timestamp, isLateArrivalSuspected: Bool = false) {
+    ///
+    /// - Parameter keepingFor: How long its refresh token is kept all the same, if it has no key.
+    mutating func die(
+        _ reason: RefreshFailure.Reason, at now: Timestamp, keepingFor: Duration? = nil,
+        isLateArrivalSuspected: Bool = false
+    ) {
         session.failure = FailureRecord(reason: reason.code, at: now)
         session.notifiedFailure = false
         session.notBefore = nil
@@ -88,7 +104,11 @@ extension LoginState {
         session.doubtCause = nil
         // Mere rejections do not say that the grant is dead: its token and key stay, to be revoked at the
         // end.
-        if reason != .unclassifiedRejection, reason != .keyMismatch {
+        if reason.isProvidersWord, let keepingFor, keepingFor > .zero, key == nil, refresh?.refreshToken != nil {
+            refresh?.forgetPrevious()
+            // Of a dead login: until when what could revive it is kept.
+            session.notBefore = now.advanced(by: keepingFor)
+        } else if reason != .unclassifiedRejection, reason != .keyMismatch {
             key = nil
             refresh = nil
             // What is bound to the key is of no use without it.

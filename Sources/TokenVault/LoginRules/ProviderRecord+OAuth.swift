@@ -15,6 +15,11 @@ extension ServerBinding {
             clientID: try ClientID(record.clientID), authentication: authentications.removeFirst(),
             issuer: record.issuer, refreshEndpoint: profile.endpoints.refresh)
         alternatives = authentications
+        switch record.assertionAudience {
+        case "issuer": assertionAudience = record.issuer
+        case "token-endpoint": assertionAudience = nil
+        default: break
+        }
         tokenCertificate = try record.certificate
     }
 }

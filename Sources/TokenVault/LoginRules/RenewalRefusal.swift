@@ -14,6 +14,8 @@ enum RenewalRefusal: Equatable, Sendable {
     case postponed(until: Timestamp)
     case providerMissing
     case breakerOpen(until: Timestamp)
+    /// The provider has ended too many logins in a row: they are asked for one at a time, and ends are not believed.
+    case providerStopped(until: Timestamp)
     /// The provider gave no token for this resource or scope a moment ago.
     case targetRefused
     /// The refresh token may be spent and must not be sent again. The access token is good until then; nil: for as long as

@@ -34,6 +34,12 @@ extension VaultError {
             self.init(
                 .providerMisconfigured, "the provider refused this client and is not asked again yet",
                 hint: Self.registrationHint, retryAfter: max(.zero, until.since(now)))
+        case .providerStopped(let until):
+            self.init(
+                .tryLater,
+                "the provider has ended many logins in a row, so this one waits until one is renewed again",
+                hint: "see vaultctl doctor; if it ends them for good reason, run: vaultctl provider accept-deaths NAME",
+                retryAfter: max(.zero, until.since(now)))
         case .targetRefused:
             self.init(
                 .resourceRefused, "the provider gives no token for this resource or scope",

@@ -37,6 +37,12 @@ public struct Provider: Sendable, Equatable {
     public let isRegistrationManaged: Bool
     /// When the client's secret ends; nil: never, or the provider did not say.
     public let clientSecretExpiresAt: Date?
+    /// See ``ProviderRegistration/mostDeaths``.
+    public let mostDeaths: Int?
+    /// See ``ProviderRegistration/daysEndedIsKept``.
+    public let daysEndedIsKept: Int?
+    /// To whom the client addresses its assertions; nil: as the profile says.
+    public let assertionAudience: AssertionAudience?
 
     /// What may be known of a client certificate.
     public struct CertificateFacts: Sendable, Equatable {
@@ -55,6 +61,12 @@ public enum DPoPPolicy: String, Sendable, Equatable, CaseIterable {
     case optional
     /// Always; a reply that is not bound is refused.
     case required
+}
+
+/// Whom an assertion of the client names as its audience (RFC 7523 §3).
+public enum AssertionAudience: String, Sendable, Equatable, CaseIterable {
+    case issuer
+    case tokenEndpoint = "token-endpoint"
 }
 
 /// A provider to be added to a vault: an authorization server and our client's registration there.
@@ -106,6 +118,14 @@ public struct ProviderRegistration: Sendable {
     public var tokenCertificate: ClientCertificate?
     /// Whether the provider binds access tokens to the certificate. They then go out only on connections that show it.
     public var bindsTokensToCertificate = false
+    /// How many logins the provider may end in a row, without a renewal between, before that is no longer believed; nil: 8,
+    /// or as many as is usual there. Zero: any number.
+    public var mostDeaths: Int?
+    /// For how many days the refresh token of a login without a key is kept, sealed, after the provider has ended it, so
+    /// that ``UserManager/revive(_:)`` works; nil: it is destroyed at once.
+    public var daysEndedIsKept: Int?
+    /// To whom the client addresses its assertions (RFC 7523), if the profile is wrong about that.
+    public var assertionAudience: AssertionAudience?
     /// Of a client that registered itself.
     var management: RegistrationManagement?
     var clientSecretExpiresAt: Date?

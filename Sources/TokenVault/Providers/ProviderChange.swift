@@ -55,6 +55,11 @@ public struct ProviderChange: Sendable {
     /// Those that are no longer allowed. The last one cannot be removed in this way, because that would allow every URL.
     public var removedAPIOrigins: [APIOrigin] = []
 
+    /// See ``ProviderRegistration/mostDeaths`` and ``ProviderRegistration/daysEndedIsKept``.
+    public var mostDeaths = Field<Int>.keep
+    public var daysEndedIsKept = Field<Int>.keep
+    public var assertionAudience = Field<AssertionAudience>.keep
+
     public init() {}
 
     /// What a provider now says about itself (RFC 8414). An endpoint that it no longer names is removed.

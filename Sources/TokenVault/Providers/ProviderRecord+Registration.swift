@@ -37,6 +37,9 @@ extension ProviderRecord {
         bindsTokensToCertificate = registration.bindsTokensToCertificate
         if let management = registration.management { set(management) }
         clientSecretExpiresAt = registration.clientSecretExpiresAt.map { Timestamp($0) }
+        (mostDeaths, daysEndedIsKept) = (registration.mostDeaths, registration.daysEndedIsKept)
+        assertionAudience = registration.assertionAudience?.rawValue
+        try checkEnds()
         try checkCertificate()
         try checkProfile()
     }
@@ -124,10 +127,22 @@ extension ProviderRecord {
         if let dpop = change.dpop { self.dpop = dpop.stored }
         if let requires = change.requiresIssuerInCallback { requiresIssuerInCallback = requires }
         try applyAPIOrigins(of: change)
+        change.mostDeaths.apply(to: &mostDeaths)
+        change.daysEndedIsKept.apply(to: &daysEndedIsKept)
+        change.assertionAudience.apply(to: &assertionAudience, \.rawValue)
+        try checkEnds()
         try checkCertificate()
         try checkProfile()
         let record = self
         try VaultError.translatingValues { _ = try ServerBinding(record) }
+    }
+
+    private func checkEnds() throws {
+        guard (0...100_000).contains(mostDeaths ?? 0), (1...365).contains(daysEndedIsKept ?? 1) else {
+            throw VaultError(
+                .invalidArgument,
+                "a provider may end 0 to 100000 logins in a row, and what it ended is kept for 1 to 365 days")
+        }
     }
 
     private mutating func applyAPIOrigins(of change: ProviderChange) throws {
@@ -201,6 +216,16 @@ extension ProviderRecord {
         case .document(let bytes):
             profileName = try ProviderProfile(parsing: bytes, file: "the profile").name
             profileDocument = String(decoding: bytes, as: UTF8.self)
+        }
+    }
+}
+
+extension ProviderChange.Field<Int> {
+    fileprivate func apply(to stored: inout Int?) {
+        switch self {
+        case .keep: break
+        case .set(let new): stored = new
+        case .remove: stored = nil
         }
     }
 }

@@ -77,7 +77,9 @@ extension Provider {
                 certificate: record.certificate.map { Provider.CertificateFacts($0) },
                 bindsTokensToCertificate: record.bindsTokensToCertificate,
                 isRegistrationManaged: record.registrationToken != nil,
-                clientSecretExpiresAt: record.clientSecretExpiresAt?.date)
+                clientSecretExpiresAt: record.clientSecretExpiresAt?.date, mostDeaths: record.mostDeaths,
+                daysEndedIsKept: record.daysEndedIsKept,
+                assertionAudience: record.assertionAudience.flatMap { AssertionAudience(rawValue: $0) })
         }
     }
 }

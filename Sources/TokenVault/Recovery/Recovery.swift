@@ -82,6 +82,7 @@ final class Recovery: Sendable {
             .failed(.dead):
             return true
         case .refused(.postponed(let until)), .refused(.breakerOpen(let until)),
+            .refused(.providerStopped(let until)),
             .refused(.mayNotSendAgain(let until?)):
             resting.rest(intent, until: until)
         case .refused(.storeFailed), .refused(.storeBusy), .refused(.storageFull), .refused(.closed),

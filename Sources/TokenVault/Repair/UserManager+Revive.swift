@@ -5,7 +5,8 @@ extension UserManager {
     /// Revives a login that is dead although its provider never said that its grant is.
     ///
     /// For a login that ended as ``RefreshFailure/Reason/unclassifiedRejection`` or
-    /// ``RefreshFailure/Reason/keyMismatch``, and for one that needs its user. Its refresh token and key were kept: the
+    /// ``RefreshFailure/Reason/keyMismatch``, for one that needs its user, and for one that its provider ended, as long as
+    /// ``ProviderRegistration/daysEndedIsKept`` keeps its refresh token. Its refresh token and key were kept: the
     /// flag is lifted, and the next call renews it. Do it when the obstacle is gone: a firewall, a moved endpoint, a
     /// missing approval. Nothing is sent by this.
     /// - Throws: ``VaultError/Code/notRefreshable`` if the login no longer has a refresh token,
@@ -29,7 +30,10 @@ extension LoginState {
             throw VaultError(.conflict, "the login is not dead, so there is nothing to revive")
         }
         let reason = RefreshFailure.Reason(code: failure.reason)
-        guard !failure.isDead || reason == .unclassifiedRejection || reason == .keyMismatch else {
+        guard
+            !failure.isDead || reason == .unclassifiedRejection || reason == .keyMismatch
+                || session.isEndedAndKept(refresh)
+        else {
             throw VaultError(
                 reason == .deadGrant || reason == .lostResponse ? .notRefreshable : .conflict,
                 "the login ended as \(reason): its refresh token is gone",

@@ -112,10 +112,19 @@ extension UserManager {
     ) async -> ResourceReply {
         guard let target = try? target(of: request) else { return .final }
         let newClock = token.tokenType == .dpop && hasLearnedClock(response, target, startedAt)
-        let challenges = response.status == .unauthorized ? AuthenticationChallenge.all(in: response) : []
-        let newNonce = token.tokenType == .dpop ? learnNonce(response, challenges, request, target, token) : nil
+        let isRefusal = response.status == .unauthorized || response.status == .badRequest
+        var challenges = isRefusal ? AuthenticationChallenge.all(in: response) : []
+        let isBound = token.tokenType == .dpop
+        // Of a token that is bound, what is said of its proof counts first.
+        if isBound {
+            challenges = challenges.filter { $0.scheme == "dpop" } + challenges.filter { $0.scheme != "dpop" }
+        }
+        let wantsNonce = isBound && isRefusal && Self.asksForNonce(response, challenges, body)
+        let newNonce = isBound ? learnNonce(response, wantsNonce, request, target, token) : nil
         let isRefusedByRule = await resourceRules(of: token).refusesToken(response, body: body)
         if response.status.kind == .successful, !isRefusedByRule { prove() }
+        // Not every server says it under the scheme of the token, or with 401.
+        if wantsNonce, let newNonce, newNonce.rawValue != request.provenNonce { return .wantsNewProof }
         guard response.status == .unauthorized else { return isRefusedByRule ? .refusedToken : .final }
         var isAboutScope = false
         for challenge in challenges {
@@ -139,7 +148,24 @@ extension UserManager {
     /// Whether ``read(_:to:authorizedWith:startedAt:body:)`` needs the body of this reply: some providers say in a body
     /// with status 200 that the token has expired. Its length may not be known yet: of a longer one than 64 KiB, pass nil.
     public func needsBody(of response: HTTPResponse, authorizedWith token: VaultToken) async -> Bool {
-        await resourceRules(of: PresentedToken(token)).needsBody(response)
+        await needsBody(of: response, PresentedToken(token))
+    }
+
+    func needsBody(of response: HTTPResponse, _ token: PresentedToken) async -> Bool {
+        // Some servers ask for a nonce in the body alone.
+        let maySayNonce =
+            token.tokenType == .dpop && (response.status == .unauthorized || response.status == .badRequest)
+            && DPoPNonce(in: response) != nil
+        if maySayNonce { return true }
+        return await resourceRules(of: token).needsBody(response)
+    }
+
+    private static func asksForNonce(
+        _ response: HTTPResponse, _ challenges: [AuthenticationChallenge], _ body: [UInt8]?
+    ) -> Bool {
+        if challenges.contains(where: { $0.error == .useDPoPNonce }) { return true }
+        guard let body, body.count <= ProviderProfile.ResourceRules.longestBody else { return false }
+        return OAuthErrorCode(inBody: body, of: response) == .useDPoPNonce
     }
 
     func resourceRules(of token: PresentedToken) async -> ProviderProfile.ResourceRules {
@@ -175,11 +201,10 @@ extension UserManager {
     }
 
     private func learnNonce(
-        _ response: HTTPResponse, _ challenges: [AuthenticationChallenge], _ request: HTTPRequest,
-        _ target: EndpointURL, _ token: PresentedToken
+        _ response: HTTPResponse, _ wantsNonce: Bool, _ request: HTTPRequest, _ target: EndpointURL,
+        _ token: PresentedToken
     ) -> DPoPNonce? {
         let nonce = DPoPNonce(in: response)
-        let wantsNonce = challenges.contains { $0.scheme == "dpop" && $0.error == .useDPoPNonce }
         let isRefused: Bool? =
             wantsNonce ? true : response.status == .unauthorized || response.status.code >= 500 ? nil : false
         resourceServers.learn(

@@ -33,6 +33,6 @@ extension UserManager {
     /// Whether ``read(_:to:authorizedWithClientToken:startedAt:body:)`` needs the body of this reply. See
     /// ``needsBody(of:authorizedWith:)``.
     public func needsBody(of response: HTTPResponse, authorizedWithClientToken token: ClientToken) async -> Bool {
-        await resourceRules(of: PresentedToken(token)).needsBody(response)
+        await needsBody(of: response, PresentedToken(token))
     }
 }

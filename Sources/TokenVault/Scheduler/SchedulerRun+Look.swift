@@ -9,6 +9,8 @@ extension SchedulerRun {
     /// Rows that nothing came of, after which the index is left alone for ``shortPause``.
     private static let manyRows = 512
     private static let shortPause = Duration.milliseconds(250)
+    /// Logins of one provider among which one is chosen to probe.
+    private static let mostProbes = 64
 
     /// Finds out what may start now, and how long to wait if nothing happens meanwhile.
     func look() async -> Plan {
@@ -50,7 +52,7 @@ extension SchedulerRun {
             }
             if let next = page.nextDueAt { plan.pause = min(plan.pause, next.since(now)) }
             // Several processes look at the same page: each begins somewhere else.
-            for due in shuffled(page.logins) {
+            for due in await probesFirst(shuffled(page.logins), now, uptime) {
                 guard await passes(due, uptime, &rooms, &plan) else { continue }
                 longestDue = min(longestDue ?? due.dueAt, due.dueAt)
                 guard places > 0 else {
@@ -101,6 +103,26 @@ extension SchedulerRun {
         }
         places -= 1
         plan.start.append(Candidate(login: due.login, provider: due.provider))
+    }
+
+    /// Where a provider lets one login at a time find out whether it renews again, that is the one that was renewed most
+    /// recently, of those that were not refused since. The others of that provider are left out of this look.
+    private func probesFirst(_ logins: [DueLogin], _ now: Timestamp, _ uptime: Duration) async -> [DueLogin] {
+        let probed = Set(logins.compactMap(\.provider)).filter { context.conduct[$0].breaker.isHalfOpen(now: now) }
+        guard !probed.isEmpty else { return logins }
+        var best: [ProviderHandle: (due: DueLogin, isClean: Bool, renewedAt: Timestamp)] = [:]
+        var looks: [ProviderHandle: Int] = [:]
+        for due in logins {
+            guard let provider = due.provider, probed.contains(provider), looks[provider, default: 0] < Self.mostProbes,
+                state.withLock({ !$0.inFlight.contains(due.login) && $0.rest(due.login, uptime: uptime) == nil }),
+                let session = try? await vault.store.login(due.login).session
+            else { continue }
+            looks[provider, default: 0] += 1
+            let (rank, renewedAt) = (session.isClean ? 1 : 0, session.obtainedAt)
+            let isBetter = best[provider].map { ($0.isClean ? 1 : 0, $0.renewedAt) < (rank, renewedAt) }
+            if isBetter ?? true { best[provider] = (due, session.isClean, session.obtainedAt) }
+        }
+        return best.values.map(\.due) + logins.filter { due in due.provider.map { !probed.contains($0) } ?? true }
     }
 
     private func shuffled(_ logins: [DueLogin]) -> [DueLogin] {

@@ -12,6 +12,8 @@ extension SchedulerRun {
         var outcome: RenewalOutcome?
         var refusal: RenewalRefusal?
         var rest = SchedulerState.shortRest
+        /// When its provider is asked again, if it is left alone.
+        var until: Timestamp?
     }
 
     /// Looks at a login more closely, and renews it if it is really due and no other renewal is under way.
@@ -38,6 +40,10 @@ extension SchedulerRun {
             // A process is at it, or has died over it, which is recovery's.
             return Step(rest: vault.owner(of: intent) == .working ? .seconds(5) : SchedulerState.shortRest)
         }
+        if stored.session.isEndedAndKept(stored.refresh) {
+            await forgetEnded(stored)
+            return Step()
+        }
         guard let due = await healed(stored) else { return Step() }
         guard vault.judge(stored).isDue(due, now: vault.now) else { return Step() }
         if stored.isHeld { return Step(rest: SchedulerState.longRest) }
@@ -56,7 +62,12 @@ extension SchedulerRun {
             case .failed(.notSent(.ownershipLost)): .ownershipLost
             default: nil
             }
-        return Step(outcome: RenewalOutcome(ending), refusal: refusal, rest: rest)
+        var until: Timestamp?
+        switch refusal {
+        case .breakerOpen(let end), .providerStopped(let end): until = end
+        default: break
+        }
+        return Step(outcome: RenewalOutcome(ending), refusal: refusal, rest: rest, until: until)
     }
 
     /// A token that lives for less than a minute is looked at again before it expires, if possible.
@@ -75,6 +86,18 @@ extension SchedulerRun {
         return due
     }
 
+    /// Destroys what was kept of a login that its provider has ended, once the time is over.
+    private func forgetEnded(_ stored: StoredLogin) async {
+        let now = vault.now
+        try? await vault.change(stored.handle) { state in
+            guard state.session.isEndedAndKept(state.refresh), let end = state.session.notBefore, end <= now else {
+                return
+            }
+            state.refresh = nil
+            state.session.notBefore = nil
+        }
+    }
+
     /// Takes the login out of the index: its next write brings it back.
     private func letGo(_ stored: StoredLogin) async {
         guard let expiresAt = stored.session.expiresAt, vault.now.since(expiresAt) >= Self.longestWaitForApp else {
@@ -88,10 +111,12 @@ extension SchedulerRun {
 
     private func rest(after ending: RenewalMachine.Ending, _ provider: ProviderHandle?) -> Duration {
         switch ending {
-        case .refused(.breakerOpen(let until)):
+        case .refused(.breakerOpen(let until)), .refused(.providerStopped(let until)):
             if let provider {
                 let uptime = vault.timeSource.uptime()
-                let hold = min(until.since(vault.now), Backoff.breaker.most)
+                // Those that were refused wait longer than the others.
+                let isHalfOpen = context.conduct[provider].breaker.isHalfOpen(now: vault.now)
+                let hold = min(until.since(vault.now), isHalfOpen ? Breaker.advantage : Backoff.breaker.most)
                 context.conduct.change(provider) { $0.pace.leaveAlone(until: uptime + hold) }
             }
             return .seconds(1)
@@ -110,7 +135,7 @@ extension SchedulerRun {
         let stored = try? await vault.store.login(candidate.login)
         var provider: String?
         if let handle = candidate.provider { provider = await known(handle)?.name }
-        let nextLook = vault.now.advanced(by: step.rest)
+        let nextLook = max(vault.now.advanced(by: step.rest), step.until ?? vault.now)
         // An older one was the answer to another renewal.
         let refusal = stored?.session.lastRefusal.flatMap { $0.at >= startedAt ? $0 : nil }
         onRenewal(

@@ -40,6 +40,10 @@ extension SchedulerRun {
         if let hold = context.conduct[provider].pace.hold(uptime: uptime) {
             return ProviderRoom(count: 0, lookAgainAfter: hold)
         }
+        // What it finds out decides about the others: they wait for it, and for nothing longer.
+        if context.conduct[provider].breaker.isUnderProbe(now: vault.now) {
+            return ProviderRoom(count: 0, lookAgainAfter: .seconds(1))
+        }
         let limits = await known(provider)?.limits
         let share = max(1, options.concurrency - options.concurrency / 4)
         let most = min(share, limits?.concurrent ?? .max)

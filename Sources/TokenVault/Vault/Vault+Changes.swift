@@ -3,11 +3,13 @@ import VaultStorage
 // Every write of a login and of its user goes this way, so that what follows from a write follows from each of them.
 extension Vault {
     /// Changes a login, and leaves it due when it is due.
+    ///
+    /// - Parameter endings: see ``VaultStore/changeLogin(_:endings:_:)``.
     func change<R: Sendable>(
-        _ handle: LoginHandle, _ body: @escaping @Sendable (inout LoginState) throws -> R
+        _ handle: LoginHandle, endings: Int? = nil, _ body: @escaping @Sendable (inout LoginState) throws -> R
     ) async throws -> R {
         let result = BodyResult<R>()
-        try await store.changeLogin(handle) { state in
+        try await store.changeLogin(handle, endings: endings) { state in
             result.value = try body(&state)
             state.dueAt = state.nextDue
         }

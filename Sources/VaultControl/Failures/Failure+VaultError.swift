@@ -28,16 +28,49 @@ extension Failure {
     init(_ error: VaultError) {
         // Of an identity the library knows more than of a key file.
         let isNearer =
-            error.code == .busy || error.message.contains("identity file")
+            error.code == .busy || error.code == .keyMalformed || error.message.contains("identity file")
             || error.code == .vaultMissing && error.message.contains("database")
-        var hints = [isNearer ? error.hint : nil, Self.hint(for: error.code), error.hint]
-            .compactMap(\.self).prefix(1)
+        var hints = [
+            error.answer.flatMap { Self.hint(for: $0) }, isNearer ? error.hint : nil, Self.hint(for: error.code),
+            error.hint,
+        ].compactMap(\.self).prefix(1)
+        if let more = error.answer.flatMap({ Self.secondHint(for: $0, error.code) }) { hints.append(more) }
         if error.code == .damaged, hints.isEmpty { hints = ["restore the vault from a backup"] }
         if let wait = error.retryAfter, wait > .zero {
             hints.append("try again in \(Instant.duration(Double(wait.components.seconds) + 1))")
         }
         self.init(ExitStatus(error.code), code: error.code.name, error.message, hints: Array(hints))
+        cause = error.answer?.failure?.name
+        guard cause == nil else { return }
         answer = error.answer.map { Printable.escape($0.words) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// What helps where no reply came, or one from elsewhere.
+    private static func hint(for answer: ProviderAnswer) -> String? {
+        if let location = answer.location {
+            return "if the provider has moved: vaultctl provider update NAME --token-endpoint "
+                + Printable.shortened(location, to: 200)
+        }
+        return switch answer.failure {
+        case nil: nil
+        case .tls?: "for a private authority: --ca-file FILE; otherwise check the host: vaultctl provider show NAME"
+        case .dns?: "check the host of the token endpoint: vaultctl provider show NAME; and this machine's DNS"
+        case .proxy?: "check --proxy and --proxy-credentials-file"
+        case .noClientCertificate?: nil
+        default: "check the network, and the token endpoint: vaultctl provider show NAME"
+        }
+    }
+
+    /// What a refusal of the client may be about besides its id and its secret.
+    private static func secondHint(for answer: ProviderAnswer, _ code: VaultError.Code) -> String? {
+        guard code == .providerMisconfigured, answer.error == .invalidClient else { return nil }
+        let words = answer.words.lowercased()
+        if ["audience", "\"aud\"", "'aud'", " aud "].contains(where: words.contains) {
+            return "another audience of the signed assertion: "
+                + "vaultctl provider update NAME --assertion-audience issuer|token-endpoint"
+        }
+        return "if the secret is right, the server may read it from the body alone: "
+            + "vaultctl provider update NAME --client-auth client_secret_post"
     }
 
     private init(_ error: OAuthValueError) {
@@ -68,8 +101,16 @@ extension Failure {
             case .serverError: ["try again later, or specify the endpoints: --token-endpoint, --authorization-endpoint"]
             case .notFound:
                 ["check the issuer's URL, or specify the endpoints: --token-endpoint, --authorization-endpoint"]
+            case .issuerMismatch where error.named?.contains("{tenantid}") == true:
+                [
+                    "Microsoft Entra names each directory: --profile entra --issuer "
+                        + "https://login.microsoftonline.com/TENANT-ID/v2.0"
+                ]
             case .issuerMismatch:
-                ["copy the issuer exactly as the provider documents it, with or without the final slash"]
+                [
+                    error.named.map { "if that is the right server: --issuer \(Printable.shortened($0, to: 200))" }
+                        ?? "copy the issuer exactly as the provider documents it, with or without the final slash"
+                ]
             case .insecureEndpoint: ["for a development server on this machine: --allow-insecure-loopback"]
             default: ["specify the endpoints: --token-endpoint, --authorization-endpoint"]
             }

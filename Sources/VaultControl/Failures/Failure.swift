@@ -8,6 +8,8 @@ struct Failure: Error {
     var hints: [String]
     /// What a provider said, escaped.
     var answer: String?
+    /// Why no reply came, in a word.
+    var cause: String?
 
     init(_ status: ExitStatus, code: String? = nil, _ message: String, hints: [String] = []) {
         self.status = status
@@ -34,7 +36,8 @@ struct Failure: Error {
             .data("code", code), .data("message", message), .data("hints", hints),
             .data("exitCode", Int(status.rawValue)),
         ]
-        return [.data("error", error + Sheet(answer.map { [.data("answer", $0)] } ?? []))]
+        let words = Sheet(answer.map { [.data("answer", $0)] } ?? [])
+        return [.data("error", error + words + Sheet(cause.map { [.data("cause", $0)] } ?? []))]
     }
 
     private static func word(for status: ExitStatus) -> String {

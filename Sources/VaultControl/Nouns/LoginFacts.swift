@@ -112,6 +112,7 @@ enum LoginFacts {
     private static func sheet(_ refusal: Login.Refusal) -> Sheet {
         [
             .data("at", refusal.date), .data("status", refusal.answer.status),
+            .data("failure", refusal.answer.failure?.name), .data("location", refusal.answer.location),
             .data("answer", Printable.escape(refusal.answer.words)),
         ]
     }

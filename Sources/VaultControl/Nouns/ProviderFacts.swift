@@ -35,6 +35,9 @@ enum ProviderFacts {
             Field("introspectionEndpoint", provider.introspectionEndpoint?.rawValue),
             Field("deviceAuthorizationEndpoint", provider.deviceAuthorizationEndpoint?.rawValue),
             Field("jwksUri", provider.jwksURI?.rawValue),
+            Field("assertionAudience", provider.assertionAudience?.rawValue),
+            Field("deathLimit", provider.mostDeaths),
+            Field("keepEndedDays", provider.daysEndedIsKept),
             Field("requiresPushedRequests", provider.requiresPushedRequests).label("pushed requests")
                 .words(provider.requiresPushedRequests ? "required" : nil),
             Field("certificateThumbprint", provider.certificate?.thumbprint).label("client certificate"),

@@ -49,6 +49,28 @@ struct ProviderSettings: ParsableArguments {
     var deviceAuthorizationEndpoint: String?
 
     @Option(
+        help: .init("Where the keys are with which id tokens are signed, likewise.", valueName: "url"))
+    var jwksURI: String?
+
+    @Option(
+        help: .init(
+            "Whom signed client assertions name as their audience: issuer or token-endpoint.", valueName: "audience"),
+        completion: .list(AssertionAudience.allCases.map(\.rawValue)), transform: AssertionAudience.init(argument:))
+    var assertionAudience: AssertionAudience?
+
+    @Option(
+        help: .init(
+            "How many logins it may end in a row before it is stopped; 0: any number. By default 8, or what is usual there.",
+            valueName: "count"))
+    var deathLimit: Int?
+
+    @Option(
+        help: .init(
+            "For how many days the refresh token of a login without a key is kept, sealed, after the provider has "
+                + "ended it, so that login revive works.", valueName: "days"))
+    var keepEndedDays: Int?
+
+    @Option(
         help: .init(
             "An API to which its tokens may be sent, such as https://api.acme.example or https://*.acme.example. "
                 + "Repeatable; without any, every https URL is allowed.", valueName: "origin"))
@@ -64,6 +86,15 @@ extension DPoPPolicy {
     }
 }
 
+extension AssertionAudience {
+    init(argument: String) throws {
+        guard let audience = AssertionAudience(rawValue: argument) else {
+            throw ValidationError("'\(argument)' is not one of issuer, token-endpoint")
+        }
+        self = audience
+    }
+}
+
 /// The same as OAuth's values.
 struct ProviderValues {
     let authorizationEndpoint: EndpointURL?
@@ -72,6 +103,7 @@ struct ProviderValues {
     let pushedAuthorizationEndpoint: EndpointURL?
     let introspectionEndpoint: EndpointURL?
     let deviceAuthorizationEndpoint: EndpointURL?
+    let jwksURI: EndpointURL?
     let scope: Scope?
     let redirectURI: RedirectURI?
     let apiOrigins: [APIOrigin]
@@ -89,6 +121,7 @@ struct ProviderValues {
         pushedAuthorizationEndpoint = try endpoint(settings.pushedAuthorizationEndpoint)
         introspectionEndpoint = try endpoint(settings.introspectionEndpoint)
         deviceAuthorizationEndpoint = try endpoint(settings.deviceAuthorizationEndpoint)
+        jwksURI = try endpoint(settings.jwksURI)
         scope = if let text = settings.scope { try Scope(text) } else { nil }
         redirectURI = if let text = settings.redirectURI { try RedirectURI(text) } else { nil }
         apiOrigins = try settings.apiOrigin.map { text throws(OAuthValueError) in

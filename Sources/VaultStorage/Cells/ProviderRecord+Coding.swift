@@ -33,6 +33,9 @@ extension ProviderRecord {
         static let registrationToken: UInt8 = 30
         static let clientSecretExpiresAt: UInt8 = 31
         static let apiOrigins: UInt8 = 32
+        static let mostDeaths: UInt8 = 33
+        static let daysEndedIsKept: UInt8 = 34
+        static let assertionAudience: UInt8 = 35
     }
 
     func encoded() -> RecordWriter {
@@ -70,6 +73,9 @@ extension ProviderRecord {
         record.append(Tag.registrationToken, registrationToken)
         record.append(Tag.clientSecretExpiresAt, clientSecretExpiresAt?.milliseconds)
         record.append(Tag.apiOrigins, apiOrigins)
+        record.append(Tag.mostDeaths, mostDeaths.map { Int64($0) })
+        record.append(Tag.daysEndedIsKept, daysEndedIsKept.map { Int64($0) })
+        record.append(Tag.assertionAudience, assertionAudience)
         return record
     }
 
@@ -121,6 +127,9 @@ extension ProviderRecord {
         case Tag.registrationToken: registrationToken = field.secret()
         case Tag.clientSecretExpiresAt: clientSecretExpiresAt = try field.timestamp()
         case Tag.apiOrigins: apiOrigins = try field.texts()
+        case Tag.mostDeaths: mostDeaths = Int(clamping: try field.int64())
+        case Tag.daysEndedIsKept: daysEndedIsKept = Int(clamping: try field.int64())
+        case Tag.assertionAudience: assertionAudience = try field.text()
         default: try field.ignoreIfOptional()
         }
     }

@@ -6,6 +6,8 @@ extension RefusalRecord {
         static let status: UInt8 = 2
         static let error: UInt8 = 3
         static let message: UInt8 = 4
+        static let failure: UInt8 = 5
+        static let location: UInt8 = 6
     }
 
     func encoded() -> RecordWriter {
@@ -14,6 +16,8 @@ extension RefusalRecord {
         record.append(Tag.status, status)
         record.append(Tag.error, error)
         record.append(Tag.message, message)
+        record.append(Tag.failure, failure)
+        record.append(Tag.location, location)
         return record
     }
 
@@ -26,6 +30,8 @@ extension RefusalRecord {
             case Tag.status: status = try field.int64()
             case Tag.error: error = field.secret()
             case Tag.message: message = field.secret()
+            case Tag.failure: failure = try field.text()
+            case Tag.location: location = field.secret()
             default: try field.ignoreIfOptional()
             }
         }

@@ -43,6 +43,9 @@ extension ProviderRecord {
             ("requiresIssuerInCallback", String(old.requiresIssuerInCallback), String(requiresIssuerInCallback)),
             ("profile", old.profileName, profileName),
             ("apiOrigins", old.apiOriginsText, apiOriginsText),
+            ("mostDeaths", old.mostDeaths.map { String($0) }, mostDeaths.map { String($0) }),
+            ("assertionAudience", old.assertionAudience, assertionAudience),
+            ("daysEndedIsKept", old.daysEndedIsKept.map { String($0) }, daysEndedIsKept.map { String($0) }),
         ]
         var changes = fields.filter { $0.1 != $0.2 }.map { Change(field: $0.0, previous: $0.1, current: $0.2) }
         let unshown = [

@@ -58,6 +58,13 @@ package struct ProviderRecord: Equatable, Sendable {
     package var parameters: [String: String] = [:]
     /// Where the provider's tokens may be sent; empty: to every `https` URL.
     package var apiOrigins: [String] = []
+    /// How many logins it may end in a row before that is no longer believed; nil: as many as is usual, 0: any number.
+    package var mostDeaths: Int?
+    /// For how many days the refresh token of a login without a key is kept after the provider has ended it; nil: it is
+    /// destroyed at once.
+    package var daysEndedIsKept: Int?
+    /// To whom assertions of the client are addressed: `issuer` or `token-endpoint`; nil: as the profile says.
+    package var assertionAudience: String?
     package var createdAt: Timestamp
 
     package init(

@@ -4,6 +4,9 @@ extension AuditEvent.Detail {
 
     /// The `cause` of a removal that came with the end of its user.
     package static let userErased = "userErased"
+
+    /// The key of how many there were.
+    package static let count = "count"
 }
 
 extension AuditEntry {

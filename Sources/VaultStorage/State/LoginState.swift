@@ -29,6 +29,10 @@ package struct LoginState: Sendable {
     package var auditEvents: [AuditEvent] = []
     /// Revocations to be queued in the same transaction, due at once.
     package var outbox: [OutboxRecord] = []
+    /// How logins of its provider have ended of late, if that was asked for.
+    package var endings: ProviderEndings?
+    /// What is to be told of its provider.
+    package var providerEvents: [AuditEvent] = []
 
     /// Whether only the operator's word is missing for it to be renewed again.
     package var isHeldByRestore: Bool { isHeld && !session.isHeldBySource }

@@ -185,6 +185,15 @@ extension VaultStore {
         }
     }
 
+    /// Whether the provider is stopped, because it has ended too many logins in a row.
+    package func endings(of provider: ProviderHandle) async throws(StoreError) -> ProviderEndings {
+        try await read { reader throws(StoreError) in
+            try reader.consistently { () throws(StoreError) in
+                try EndingRows(tables: reader.tables, opener: reader.opener).standing(of: provider).endings
+            }
+        }
+    }
+
     // MARK: Journals
 
     /// Those whose time has come, in its order. Damaged ones are passed over.

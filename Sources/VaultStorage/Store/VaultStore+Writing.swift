@@ -10,9 +10,9 @@ extension VaultStore {
     }
 
     package func changeLogin(
-        _ handle: LoginHandle, _ body: @escaping @Sendable (inout LoginState) throws -> Void
+        _ handle: LoginHandle, endings: Int? = nil, _ body: @escaping @Sendable (inout LoginState) throws -> Void
     ) async throws {
-        try await perform(.rows(.login, handle.bytes)) { try $0.changeLogin(handle, body) }
+        try await perform(.rows(.login, handle.bytes)) { try $0.changeLogin(handle, endings: endings, body) }
     }
 
     /// The same of the login that is meant: chosen under the write lock where the user has no other one.

@@ -136,6 +136,14 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
     /// If so, all logins are held.
     package static let failoverSettled = AuditKind(rawValue: 96)
 
+    /// A provider has ended too many logins in a row: until one succeeds, or an operator says that it is right, the next
+    /// ones are not believed. The details tell how many.
+    package static let providerStopped = AuditKind(rawValue: 97)
+    /// A login of a stopped provider was renewed: it is no longer stopped.
+    package static let providerResumed = AuditKind(rawValue: 98)
+    /// An operator says that the provider ends logins for good reason.
+    package static let deathsAccepted = AuditKind(rawValue: 99)
+
     package static let all = names.keys.sorted { $0.rawValue < $1.rawValue }
 
     private static let names: [AuditKind: String] = [
@@ -173,6 +181,7 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
         trailPruned: "trail-pruned", usersResolved: "users-resolved", witnessReplaced: "witness-replaced",
         witnessBegun: "witness-begun",
         failoverSettled: "failover-settled",
+        providerStopped: "provider-stopped", providerResumed: "provider-resumed", deathsAccepted: "deaths-accepted",
     ]
 
     /// Nil: no kind that this version knows has this name.

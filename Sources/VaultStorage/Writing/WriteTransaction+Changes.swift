@@ -29,8 +29,13 @@ extension WriteTransaction {
     }
 
     /// The same as an operation that does nothing else: it tells from when the login is due.
-    func changeLogin(_ handle: LoginHandle, _ body: (inout LoginState) throws -> Void) throws {
-        makesNothingDue(before: try update(try loadLogin(handle), body))
+    ///
+    /// - Parameter endings: If it is to be known how logins of the provider have ended: from this many in a row on also
+    ///   how they usually do.
+    func changeLogin(
+        _ handle: LoginHandle, endings: Int? = nil, _ body: (inout LoginState) throws -> Void
+    ) throws {
+        makesNothingDue(before: try update(try loadLogin(handle), endings: endings, body))
     }
 
     /// Changes the login of a user who has exactly one, as an operation that does nothing else.
@@ -45,11 +50,15 @@ extension WriteTransaction {
     /// - Returns: When the login is due now.
     @discardableResult
     private func update(
-        _ found: (user: OpenUser, login: OpenLogin), _ body: (inout LoginState) throws -> Void
+        _ found: (user: OpenUser, login: OpenLogin), endings: Int? = nil, _ body: (inout LoginState) throws -> Void
     ) throws -> Timestamp? {
         let login = found.login
         var user = found.user
         var state = login.state(of: user, context, nextFence: try nextFence())
+        if let endings, let provider = state.provider {
+            state.endings = try EndingRows(tables: tables, opener: opener).endings(
+                of: provider, head: head.sequence, least: endings)
+        }
         try body(&state)
         let hasChanged = try apply(state, to: login, of: &user)
         var tale = Tale()
@@ -61,6 +70,7 @@ extension WriteTransaction {
             try tell(tale, of: user)
         }
         try queue(state.outbox)
+        for event in state.providerEvents { try audit(event, about: AuditSubject(provider: state.provider)) }
         return state.isRemoved ? nil : state.dueAt
     }
 

@@ -92,7 +92,7 @@ struct LogInIDTokenTests {
     @Test(
         arguments: [
             { $0.claims["iss"] = "\"https://evil.example\"" }, { $0.claims["iss"] = nil },
-            { $0.claims["aud"] = "\"client-2\"" }, { $0.claims["aud"] = "[\"client-1\",\"client-2\"]" },
+            { $0.claims["aud"] = "\"client-2\"" }, { $0.claims["aud"] = "[\"client-2\",\"client-3\"]" },
             { $0.claims["azp"] = "\"client-2\"" }, { $0.claims["aud"] = nil },
             { $0.claims["nonce"] = "\"another\"" }, { $0.claims["nonce"] = nil },
             { $0.claims["exp"] = "1" }, { $0.claims["exp"] = nil }, { $0.claims["iat"] = "99999999999" },

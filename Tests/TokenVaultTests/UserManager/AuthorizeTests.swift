@@ -140,6 +140,41 @@ struct AuthorizeTests {
         await #expect(world.users.read(again, to: request, authorizedWith: token) == .final)
     }
 
+    /// Under another scheme, with 400, in the body alone, and behind a challenge of another scheme.
+    @Test func aNonceIsTakenInWhateverWayItIsAskedFor() async throws {
+        let world = try await World()
+        let bound = try await world.addChain(user: "bound", name: "2", dpopKey: .generate())
+        let inBody = Array(#"{"error":"use_dpop_nonce","error_description":"d"}"#.utf8)
+        let other = Array(#"{"error":"bad"}"#.utf8)
+        let cases: [(HTTPResponse, [UInt8]?, ResourceReply)] = [
+            (reply(.unauthorized, challenge: #"Bearer error="use_dpop_nonce""#, nonce: "a1"), nil, .wantsNewProof),
+            (reply(.badRequest, challenge: #"DPoP error="use_dpop_nonce""#, nonce: "a2"), nil, .wantsNewProof),
+            (reply(.unauthorized, nonce: "a3"), inBody, .wantsNewProof),
+            (reply(.badRequest, nonce: "a4"), inBody, .wantsNewProof),
+            (
+                reply(
+                    .unauthorized, challenge: #"Bearer error="invalid_token", DPoP error="use_dpop_nonce""#, nonce: "a5"
+                ), nil, .wantsNewProof
+            ),
+            (reply(.badRequest, nonce: "a6"), other, .final), (reply(.badRequest), inBody, .final),
+            (reply(.forbidden, nonce: "a7"), inBody, .final),
+        ]
+        for (response, body, expected) in cases {
+            var request = request()
+            let token = try await world.users.authorize(&request, for: .login(bound.id))
+            let isNew = body != nil && response.status != .forbidden && response.headerFields[.dpopNonce] != nil
+            await #expect(world.users.needsBody(of: response, authorizedWith: token) || !isNew, "\(response)")
+            await #expect(
+                world.users.read(response, to: request, authorizedWith: token, body: body) == expected, "\(response)")
+        }
+        // The same nonce again would go round for ever.
+        var request = request()
+        let token = try await world.users.authorize(&request, for: .login(bound.id))
+        #expect(try claims(request).contains("a6") || claims(request).contains("a7"))
+        let again = reply(.badRequest, nonce: try claims(request).contains("a7") ? "a7" : "a6")
+        await #expect(world.users.read(again, to: request, authorizedWith: token, body: inBody) == .final)
+    }
+
     // MARK: What providers say in their own ways
 
     private func world(profile: String) async throws -> World {

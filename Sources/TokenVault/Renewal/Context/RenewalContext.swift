@@ -56,24 +56,50 @@ final class RenewalContext: Sendable {
     var canAskApp: Bool { handler != nil || sessionHandlers.isInstalled }
 
     /// Until when the provider is not asked; nil: it may be, and the caller is the one who tries.
-    func probe(_ provider: StoredProvider) -> Timestamp? {
+    ///
+    /// - Parameter isClean: Whether the login that wants to has not been refused since its last success.
+    func probe(_ provider: StoredProvider, isClean: Bool = true) -> Timestamp? {
         let now = vault.now
-        return conduct.change(provider.handle) { $0.breaker.probe(revision: provider.revision, now: now) }
+        return conduct.change(provider.handle) {
+            $0.breaker.probe(revision: provider.revision, now: now, isClean: isClean)
+        }
     }
 
-    func openBreaker(_ provider: StoredProvider) {
+    /// - Parameter moment: In which the request was sent that was refused: ``Breaker/moment``. Nil: in this one.
+    func openBreaker(_ provider: StoredProvider, moment: Int? = nil) {
         let (now, random) = (vault.now, random())
-        conduct.change(provider.handle) { $0.breaker.open(revision: provider.revision, now: now, random: random) }
+        conduct.change(provider.handle) {
+            $0.breaker.open(
+                revision: provider.revision, now: now, random: random, moment: moment ?? $0.breaker.moment)
+        }
         vault.logger.debug(
             "a provider refused this client", metadata: ["vault-provider-handle": "\(provider.handle.text)"])
     }
 
     /// The provider refused what one login asked for. Several of them in a row, and it is the client's matter.
-    func noteRefusal(of login: LoginHandle, by provider: StoredProvider) {
+    ///
+    /// - Parameters:
+    ///   - isClean: Whether the login had not been refused since its last success.
+    ///   - moment: see ``openBreaker(_:moment:)``.
+    func noteRefusal(of login: LoginHandle, isClean: Bool, by provider: StoredProvider, moment: Int) {
+        let (now, random) = (vault.now, random())
         let isEnough = conduct.change(provider.handle) {
-            $0.breaker.noteRefusal(of: login, revision: provider.revision)
+            $0.breaker.noteRefusal(
+                of: login, isClean: isClean, revision: provider.revision, now: now, random: random, moment: moment)
         }
-        if isEnough { openBreaker(provider) }
+        guard isEnough else { return }
+        vault.logger.debug(
+            "a provider refuses one login after the other",
+            metadata: ["vault-provider-handle": "\(provider.handle.text)"])
+    }
+
+    /// Learns what the vault says: whether the provider is stopped, because it has ended too many logins.
+    func followStop(of provider: StoredProvider) async throws(StoreError) {
+        let now = vault.now
+        let isStopped = try await vault.store.endings(of: provider.handle).stoppedAt != nil
+        conduct.change(provider.handle) {
+            $0.breaker.follow(isStopped: isStopped, revision: provider.revision, now: now)
+        }
     }
 
     func random() -> Double { options.random() }

@@ -19,10 +19,12 @@ extension Renewal {
         // Looked at once: a handler that comes later is asked at the next renewal.
         let asks = mayAsk && context.sessionHandlers.isInstalled
         let sends: Bool
+        let isClean: Bool
         do {
             // Before anything is written: whether the provider is there and may be asked.
             let stored = try await vault.store.login(login)
             sends = stored.refresh?.refreshToken != nil && !asks
+            isClean = stored.session.isClean
             let needsProvider = stored.refresh?.refreshToken != nil || context.sessionHandlers.isInstalled
             let needed = needsProvider ? stored.provider : nil
             provider = if let needed { try await vault.store.provider(needed) } else { nil }
@@ -40,15 +42,14 @@ extension Renewal {
             {
                 hasOtherLogins = await vault.hasOtherLogins(than: login, of: stored.userId, at: provider.handle)
             }
+            if let provider, sends { try await context.followStop(of: provider) }
             // Room for the reply, should the vault not be able to take it.
             if provider != nil { try vault.store.spool.prepare(for: vault.flightCount) }
         } catch {
             return (Self.event(for: error), nil)
         }
-        if let provider,
-            let until = context.conduct[provider.handle].breaker.openUntil(revision: provider.revision, now: vault.now)
-        {
-            return (.refused(.breakerOpen(until: until)), nil)
+        if let provider, let until = openUntil(provider, isClean: isClean) {
+            return (.refused(refusal(by: provider, until: until)), nil)
         }
         if context.refusedTargets.isRefused(target, of: login, now: vault.now) {
             return (.refused(.targetRefused), nil)
@@ -60,10 +61,10 @@ extension Renewal {
         if let provider, sends { await takeTurn(at: provider) }
         // The renewal before may have found out that it is better not to try.
         if let provider,
-            let until = context.probe(provider)
+            let until = context.probe(provider, isClean: isClean)
         {
             turn.end(isUnused: true)
-            return (.refused(.breakerOpen(until: until)), nil)
+            return (.refused(refusal(by: provider, until: until)), nil)
         }
         var claimed = await writeIntent(demand, plan)
         if claimed == nil, let provider {
@@ -75,6 +76,16 @@ extension Renewal {
         // Who sends nothing does not keep others from it.
         if attempt?.claim.method != .grant { turn.end(isUnused: true) }
         return (event, attempt)
+    }
+
+    private func openUntil(_ provider: StoredProvider, isClean: Bool) -> Timestamp? {
+        context.conduct[provider.handle].breaker.openUntil(
+            revision: provider.revision, now: vault.now, isClean: isClean)
+    }
+
+    private func refusal(by provider: StoredProvider, until: Timestamp) -> RenewalRefusal {
+        context.conduct[provider.handle].breaker.isStopped
+            ? .providerStopped(until: until) : .breakerOpen(until: until)
     }
 
     /// Waits until the provider may be asked, where its profile says how often it may.

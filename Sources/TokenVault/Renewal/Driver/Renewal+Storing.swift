@@ -15,8 +15,10 @@ extension Renewal {
         // Asking again would bring the same: a downgrade, or a second successor without an access token in a row.
         let isFruitless =
             outcome == .successorOnly(.downgraded) || outcome == .successorOnly(.accessTokenMissing) && isSecond
+        // What counts is what the vault says: another process may have let it go on.
+        let isStopped = attempt.provider.map { context.conduct[$0.handle].breaker.isStopped } ?? false
         do {
-            let isStored = try await vault.change(login) { state in
+            let isStored = try await vault.change(login, endings: isStopped ? .max : nil) { state in
                 // A commit that was reported as failed may have happened all the same.
                 if state.holds(reply) { return true }
                 state.auditEvents += attempt.repeatEvents
@@ -29,6 +31,7 @@ extension Renewal {
                     return false
                 }
                 state.commit(reply, afterDoubt: claim.isInDoubt)
+                if state.endings?.stoppedAt != nil { state.providerEvents.append(AuditEvent(.providerResumed)) }
                 if isFruitless { state.postpone(from: now, retryAfter: nil, random: 1) }
                 return true
             }
@@ -108,7 +111,8 @@ extension Renewal {
         if let attempt { hasOthers = await hasOtherLogins(attempt) }
         let trial = LoginState.Trial(
             claim: claim, leavesDoubt: attempt?.leavesDoubt ?? false, policy: policy,
-            hasOtherLogins: hasOthers, now: vault.now, random: context.random())
+            hasOtherLogins: hasOthers, now: vault.now, random: context.random(),
+            keepsEndedFor: attempt?.provider?.record.daysEndedIsKept.map { .seconds(86_400 * $0) })
         let nonces = attempt?.nonces ?? [:]
         let repeatEvents = attempt?.repeatEvents ?? []
         let answer = attempt?.answer
@@ -117,8 +121,13 @@ extension Renewal {
                 "the provider refused a renewal",
                 metadata: ["vault-login-handle": "\(login.text)", "vault-provider-answer": "\(answer)"])
         }
+        var most: Int??
+        if case .dead(let reason) = verdict, reason.isProvidersWord, let provider = attempt?.provider {
+            most = .some(provider.record.mostDeaths)
+        }
         do {
-            let recorded = try await vault.change(login) { state in
+            let recorded = try await vault.change(login, endings: most.map { $0 ?? EndingFuse.usualMost }) {
+                [most] state in
                 state.auditEvents += repeatEvents
                 guard state.isOpen(claim) else { return Recorded.superseded }
                 guard state.position == claim.position else {
@@ -133,14 +142,28 @@ extension Renewal {
                 {
                     return .otherTokenTaken
                 }
+                let fuse =
+                    if let most, let endings = state.endings {
+                        EndingFuse(endings, most: most, now: trial.now)
+                    } else { EndingFuse.believed }
+                guard fuse != .waits else {
+                    state.wait(for: trial, newDoubt: verdict.newDoubt)
+                    if let answer { state.note(answer, at: trial.now) }
+                    return .disbelieved(until: state.session.notBefore ?? trial.now)
+                }
+                if fuse == .last, let endings = state.endings {
+                    state.providerEvents.append(
+                        AuditEvent(
+                            .providerStopped, [.init(AuditEvent.Detail.count, String(endings.inARow + 1))]))
+                }
                 let isSuspicious =
                     if case .dead(let reason) = verdict { state.isLateArrivalSuspected(reason, trial) } else { false }
                 state.record(verdict, of: trial)
                 if let answer { state.note(answer, at: trial.now, isOfTarget: verdict == .targetRefused) }
-                return isSuspicious ? .lateArrivalSuspected : .done
+                return fuse == .last ? .stopped : isSuspicious ? .lateArrivalSuspected : .done
             }
             vault.forgetUnspent(claim.fence)
-            return tell(recorded)
+            return tell(recorded, attempt?.provider)
         } catch {
             return Self.failure(toNote: error)
         }
@@ -184,11 +207,24 @@ extension Renewal {
 
     private enum Recorded {
         case done, superseded, otherTokenTaken, lateArrivalSuspected
+        /// The provider has ended one login too many.
+        case stopped
+        /// The provider is stopped.
+        case disbelieved(until: Timestamp)
     }
 
-    private func tell(_ recorded: Recorded) -> RenewalMachine.Event {
+    private func tell(_ recorded: Recorded, _ provider: StoredProvider?) -> RenewalMachine.Event {
         switch recorded {
         case .done: return .stored
+        case .disbelieved(let until):
+            follow(provider)
+            return .refused(.providerStopped(until: until))
+        case .stopped:
+            follow(provider)
+            vault.logger.error(
+                "a provider has ended one login after the other and is stopped: its next words of this kind are not believed",
+                metadata: ["vault-provider-handle": "\(provider?.handle.text ?? "")"])
+            return .stored
         case .superseded: return .superseded
         case .otherTokenTaken: return .otherTokenTaken
         case .lateArrivalSuspected:
@@ -196,6 +232,16 @@ extension Renewal {
                 "lateArrivalSuspected: refresh tokens were dead right after a doubt; an earlier request may have arrived after them",
                 metadata: ["vault-login-handle": "\(login.text)"])
             return .stored
+        }
+    }
+}
+
+extension Renewal {
+    private func follow(_ provider: StoredProvider?) {
+        guard let provider else { return }
+        let now = vault.now
+        context.conduct.change(provider.handle) {
+            $0.breaker.follow(isStopped: true, revision: provider.revision, now: now, pause: Backoff.probe.first)
         }
     }
 }

@@ -95,13 +95,18 @@ struct Renewal: Sendable {
                     responses.announce()
                 case .openBreaker:
                     guard let provider = attempt?.provider else { continue }
-                    await tryOtherSecrets(of: provider, attempt) { context.openBreaker(provider) }
+                    await tryOtherSecrets(of: provider, attempt) {
+                        context.openBreaker(provider, moment: attempt?.moment)
+                    }
                 case .countRefusal:
-                    guard let provider = attempt?.provider else { continue }
-                    await tryOtherSecrets(of: provider, attempt) { context.noteRefusal(of: login, by: provider) }
+                    guard let attempt, let provider = attempt.provider else { continue }
+                    await tryOtherSecrets(of: provider, attempt) {
+                        context.noteRefusal(
+                            of: login, isClean: attempt.stored.session.isClean, by: provider, moment: attempt.moment)
+                    }
                 case .closeBreaker:
                     guard let provider = attempt?.provider else { continue }
-                    context.conduct.change(provider.handle) { $0.breaker = Breaker() }
+                    context.conduct.change(provider.handle) { $0.breaker.succeed() }
                     if attempt?.hasKnownLifetime == false, attempt?.reply.map(context.shouldLearnExpiry) == true {
                         await context.learnExpiry(of: login, within: timeLeft(attempt))
                     }
@@ -109,11 +114,13 @@ struct Renewal: Sendable {
                     context.refusedTargets.note(target, of: login, now: vault.now)
                 case .announceRefreshFailed:
                     await context.noteDead(login)
+                    endProbe(attempt)
                     if attempt?.refusal == .bare, let provider = attempt?.provider {
                         await context.checkSecret(of: provider, within: timeLeft(attempt))
                     }
                     await context.announceFailure(of: login)
                 case .announceNeed:
+                    endProbe(attempt)
                     await context.announceFailure(of: login)
                 case .end(let ending):
                     if machine.hasConsent { rememberConsent(after: ending, attempt) }
@@ -124,6 +131,12 @@ struct Renewal: Sendable {
             guard let answer else { return .refused(.storeFailed) }
             event = answer
         }
+    }
+
+    private func endProbe(_ attempt: RenewalAttempt?) {
+        guard let provider = attempt?.provider else { return }
+        let now = vault.now
+        context.conduct.change(provider.handle) { $0.breaker.probeEnded(now: now) }
     }
 
     /// Whether the app has agreed to this very renewal a moment ago.
@@ -194,6 +207,8 @@ struct RenewalAttempt: Sendable {
     /// How often the refresh token travelled again within the last exchange, for a proof or a scope, as far as no
     /// transaction has told of it.
     var untoldRepeats = 0
+    /// When the request was sent, as the provider's breaker counts.
+    var moment = 0
 }
 
 extension RenewalAttempt {

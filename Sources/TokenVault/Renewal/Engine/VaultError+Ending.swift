@@ -5,10 +5,36 @@ extension VaultError {
     /// Why a renewal gave nothing that the caller can use, with what the provider said.
     init(_ ending: RenewalMachine.Ending, current: SessionSnapshot, now: Timestamp) {
         let error = VaultError(of: ending, current: current, now: now)
-        let answer = if case .failed = ending { current.session.lastRefusal } else { nil as RefusalRecord? }
+        let answer: RefusalRecord? =
+            switch ending {
+            case .failed, .refused(.providerStopped): current.session.lastRefusal
+            default: nil
+            }
+        let shown = answer.map { ProviderAnswer($0) }
+        let cause = shown.flatMap { Self.cause($0) }
         self.init(
-            error.code, error.message, hint: error.hint, logins: error.logins, retryAfter: error.retryAfter,
-            answer: answer.map { ProviderAnswer($0) })
+            error.code, cause.map { "\(error.message): \($0.words)" } ?? error.message, hint: cause?.hint ?? error.hint,
+            logins: error.logins, retryAfter: error.retryAfter, answer: shown)
+    }
+
+    /// What kept a renewal from its provider, and what helps.
+    private static func cause(_ answer: ProviderAnswer) -> (words: String, hint: String)? {
+        if answer.location != nil {
+            return (
+                "the token endpoint redirects, and a redirect is not followed",
+                "if the provider has moved, change its token endpoint"
+            )
+        }
+        guard let failure = answer.failure else { return nil }
+        let hint =
+            switch failure {
+            case .tls: "check which authority vouches for the provider's certificate, and for which name it is"
+            case .dns: "check the host of the provider's token endpoint, and this machine's DNS"
+            case .proxy: "check the proxy and its credentials"
+            case .noClientCertificate: "use AsyncHTTPTransport, or implement send(_:body:limits:showing:)"
+            default: "check the network between this machine and the provider's token endpoint"
+            }
+        return (failure.words, hint)
     }
 
     private init(of ending: RenewalMachine.Ending, current: SessionSnapshot, now: Timestamp) {

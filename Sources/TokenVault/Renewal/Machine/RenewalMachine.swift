@@ -83,6 +83,8 @@ struct RenewalMachine: Equatable, Sendable {
             return recorded(verdict, for: claim)
         case (.recording, .superseded):
             return end(.superseded)
+        case (.recording, .refused(let refusal)):
+            return [.countRefusal] + end(.refused(refusal))
         case (.recording, .otherTokenTaken):
             guard !hasTriedOtherToken else { return end(.superseded) }
             hasTriedOtherToken = true

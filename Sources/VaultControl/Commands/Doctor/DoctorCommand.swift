@@ -49,6 +49,7 @@ struct DoctorCommand: VaultCommand {
                 try report.add(await KeySlotCheckup.findings(vault, now: invocation.now))
                 try report.add(await RootKeyCheckup.findings(vault, now: invocation.now))
                 for part in checkup.parts { try report.add(await part()) }
+                try report.add(await StopCheckup.findings(vault, now: invocation.now))
                 try report.add(await CertificateCheckup.findings(vault, now: invocation.now))
                 try report.add(FileCheckup.witness(access.witness, of: vault, isFile: isFile))
                 if !isFile { try report.add(await ServerCheckup.findings(vault)) }

@@ -257,6 +257,7 @@ private struct MaintainLines: Sendable {
     /// Last in its line: how long the provider's words are, and what they look like, is up to the provider.
     private func answer(_ renewal: ScheduledRenewal) -> String {
         guard let words = renewal.answer?.words, !words.isEmpty else { return "" }
+        if renewal.answer?.failure != nil { return "; nothing came back: \(words)" }
         return "; the provider said: \(Printable.shortened(words, to: 400))"
     }
 }

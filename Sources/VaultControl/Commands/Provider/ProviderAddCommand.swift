@@ -132,6 +132,10 @@ struct ProviderAddCommand: VaultCommand {
             given.pushedAuthorizationEndpoint ?? registration.pushedAuthorizationEndpoint
         registration.deviceAuthorizationEndpoint =
             given.deviceAuthorizationEndpoint ?? registration.deviceAuthorizationEndpoint
+        registration.jwksURI = given.jwksURI ?? registration.jwksURI
+        registration.assertionAudience = settings.assertionAudience
+        registration.mostDeaths = settings.deathLimit
+        registration.daysEndedIsKept = settings.keepEndedDays
         registration.apiOrigins = given.apiOrigins
         registration.introspectionEndpoint = given.introspectionEndpoint ?? registration.introspectionEndpoint
         registration.bindsTokensToCertificate =

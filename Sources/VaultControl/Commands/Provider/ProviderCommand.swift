@@ -6,7 +6,8 @@ struct ProviderCommand: ParsableCommand {
         abstract: "Authorization servers, and this client's registration with them.",
         subcommands: [
             ProviderAddCommand.self, ProviderListCommand.self, ProviderShowCommand.self, ProviderUpdateCommand.self,
-            ProviderRemoveCommand.self, ProviderTestCommand.self, ProviderProfilesCommand.self,
+            ProviderRemoveCommand.self, ProviderAcceptDeathsCommand.self,
+            ProviderTestCommand.self, ProviderProfilesCommand.self,
             ProviderRegisterCommand.self,
             ProviderRegistrationCommand.self,
         ])

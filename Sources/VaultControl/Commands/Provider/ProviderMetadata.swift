@@ -11,11 +11,26 @@ extension VaultAccess {
             let metadata = try await Discovery.metadata(
                 issuer: issuer, transport: transport, allowsInsecureLoopback: allowsInsecureLoopback)
             await transport.shutdown()
+            if !metadata.unreadMembers.isEmpty {
+                invocation.note(
+                    "note: the metadata is not as it must be, and was read as far as it can be: "
+                        + metadata.unreadMembers.joined(separator: ", "))
+            }
             return metadata
         } catch {
             await transport.shutdown()
             throw error
         }
+    }
+}
+
+extension VaultAccess {
+    /// Whether a provider publishes the keys with which it signs.
+    func canReadKeys(at endpoint: EndpointURL) async throws -> Bool {
+        let transport = try makeTransport()
+        let keys = await JSONWebKeySet.fetch(from: endpoint, over: transport)
+        await transport.shutdown()
+        return keys != nil
     }
 }
 

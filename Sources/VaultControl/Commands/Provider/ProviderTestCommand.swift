@@ -32,6 +32,7 @@ struct ProviderTestCommand: VaultCommand {
         let metadata = try await metadata(of: provider, access)
         var findings = ProviderFindings(provider, profile, metadata)
         if let outage = await outage(of: provider, access) { findings.add(outage) }
+        if let uri = provider.jwksURI, try await !access.canReadKeys(at: uri) { findings.noteUnreadableKeys() }
         try invocation.emit(
             Sheet([
                 .data("provider", ProviderFacts.sheet(provider)), .data("hasMetadata", metadata != nil),
@@ -138,6 +139,10 @@ struct ProviderFindings {
     }
 
     mutating func add(_ finding: Finding) { all.append(finding) }
+
+    mutating func noteUnreadableKeys() {
+        note("its signing keys cannot be read, so the signatures of id tokens are not checked")
+    }
 
     private mutating func compare(_ what: String, _ stored: EndpointURL?, _ found: EndpointURL?) {
         guard let found, let stored, found != stored else { return }

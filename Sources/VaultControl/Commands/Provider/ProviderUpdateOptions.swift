@@ -12,6 +12,10 @@ struct ProviderUpdateOptions: ParsableArguments {
         case introspectionEndpoint = "introspection-endpoint"
         case deviceAuthorizationEndpoint = "device-authorization-endpoint"
         case pushedAuthorizationEndpoint = "pushed-authorization-endpoint"
+        case jwksURI = "jwks-uri"
+        case assertionAudience = "assertion-audience"
+        case deathLimit = "death-limit"
+        case keepEndedDays = "keep-ended-days"
         case clientCertificate = "client-certificate"
         case scope
         case redirectURI = "redirect-uri"
@@ -86,6 +90,10 @@ struct ProviderUpdateOptions: ParsableArguments {
         set(&change.introspectionEndpoint, given.introspectionEndpoint, .introspectionEndpoint)
         set(&change.deviceAuthorizationEndpoint, given.deviceAuthorizationEndpoint, .deviceAuthorizationEndpoint)
         set(&change.pushedAuthorizationEndpoint, given.pushedAuthorizationEndpoint, .pushedAuthorizationEndpoint)
+        set(&change.jwksURI, given.jwksURI, .jwksURI)
+        set(&change.assertionAudience, settings.assertionAudience, .assertionAudience)
+        set(&change.mostDeaths, settings.deathLimit, .deathLimit)
+        set(&change.daysEndedIsKept, settings.keepEndedDays, .keepEndedDays)
         set(&change.scope, given.scope, .scope)
         set(&change.redirectURI, given.redirectURI, .redirectURI)
         change.apiOrigins = remove.contains(.apiOrigins) ? [] : nil
@@ -155,6 +163,9 @@ struct ProviderUpdateOptions: ParsableArguments {
             (.introspectionEndpoint, settings.introspectionEndpoint),
             (.deviceAuthorizationEndpoint, settings.deviceAuthorizationEndpoint),
             (.pushedAuthorizationEndpoint, settings.pushedAuthorizationEndpoint),
+            (.jwksURI, settings.jwksURI), (.assertionAudience, settings.assertionAudience?.rawValue),
+            (.deathLimit, settings.deathLimit.map { String($0) }),
+            (.keepEndedDays, settings.keepEndedDays.map { String($0) }),
             (.clientCertificate, client.clientCertificate), (.scope, settings.scope),
             (.redirectURI, settings.redirectURI),
         ]

@@ -178,7 +178,12 @@ struct RenewalMachineTableTests {
             default: ends(state, .stored, .failed(verdict))
             }
         return [
-            stored, ends(state, .superseded, .superseded), (state, .otherTokenTaken, .claiming, [.claim]),
+            stored, ends(state, .superseded, .superseded),
+            // The provider has ended too many to be believed.
+            (
+                state, .refused(.notRefreshable), .ended(.refused(.notRefreshable)),
+                [.countRefusal, .end(.refused(.notRefreshable))]
+            ), (state, .otherTokenTaken, .claiming, [.claim]),
             // The fifth failure leaves it to the intent.
             failures == 4
                 ? ends(state, .storeFailed, .failed(verdict))

@@ -1,0 +1,22 @@
+import FoundationEssentials
+import TokenVault
+
+/// Providers that have ended one login after the other, and whose logins wait.
+enum StopCheckup {
+    static func findings(_ vault: Vault, now: Date) async -> [DoctorFinding] {
+        do {
+            return try await vault.stoppedProviders().map { provider in
+                let count = provider.ended.map { "\($0) logins" } ?? "many logins"
+                return DoctorFinding(
+                    .problem, .login, about: provider.name,
+                    "the provider ended \(count) in a row and is stopped since \(Instant.relative(provider.since, now: now)): "
+                        + "its other logins wait until one is renewed",
+                    hint: "ask the provider; if it ends them for good reason, run: vaultctl provider accept-deaths "
+                        + Printable.shortened(provider.name))
+            }
+        } catch {
+            let failure = Failure(error)
+            return [.unseen(.login, failure.message, level: .problem, hint: failure.hints.first)]
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import ArgumentParser
+import TokenVault
+
+struct ProviderAcceptDeathsCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "accept-deaths",
+        abstract: "Let a provider go on that was stopped because it ended many logins in a row.",
+        discussion: """
+            vaultctl provider accept-deaths acme
+
+            A provider that ends one login after the other, and renews none between, may be out of order. It is \
+            stopped: the next logins that it refuses wait, and one at a time probes. If it is right, because a contract \
+            ended or all users were signed out, say so: for a day every login that it refuses ends at once.
+
+            Without this, one renewal that succeeds lets it go on. Sends nothing.
+            """)
+
+    @Argument(help: "The provider's name.")
+    var name: String
+
+    @OptionGroup var tenant: TenantOption
+
+    @OptionGroup var confirmation: ConfirmationOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let wasStopped = try await VaultAccess(global, invocation).open { vault in
+            _ = try await vault.provider(named: tenant.provider(name))
+            try confirmation.require(
+                "Let provider \(Printable.shortened(name)) end any number of logins for a day", invocation)
+            return try await vault.acceptDeaths(ofProvider: tenant.provider(name))
+        }
+        try invocation.emit(Sheet([.data("accepted", name), .data("wasStopped", wasStopped)]), text: "")
+        invocation.note(
+            wasStopped
+                ? "provider \(Printable.shortened(name)) goes on: for a day, every login that it refuses ends"
+                : "provider \(Printable.shortened(name)) was not stopped; for a day, every login that it refuses ends")
+    }
+}

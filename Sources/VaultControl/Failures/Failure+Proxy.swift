@@ -1,0 +1,25 @@
+import OAuthClient
+import TokenVault
+
+extension Failure {
+    /// People set a proxy for all programs of a machine and expect it to be used here, too.
+    mutating func noteProxy(for error: any Error, in environment: [String: String]) {
+        let names = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"]
+        guard Self.isOfNetwork(error), environment["TOKENVAULT_PROXY"] == nil,
+            let name = names.first(where: { environment[$0]?.isEmpty == false })
+        else { return }
+        hints.append("\(name) is set and has no effect here: use --proxy URL")
+    }
+
+    private static func isOfNetwork(_ error: any Error) -> Bool {
+        let failure: HTTPTransportError.Code? =
+            switch error {
+            case let error as VaultError: error.answer?.failure ?? (error.code == .network ? .connect : nil)
+            case let error as DiscoveryError: error.transportError?.code
+            case let error as HTTPTransportError: error.code
+            default: nil
+            }
+        guard let failure else { return false }
+        return [.connect, .dns, .tls, .timeout, .reset].contains(failure)
+    }
+}

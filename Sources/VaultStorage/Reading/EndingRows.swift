@@ -1,0 +1,94 @@
+import VaultCrypto
+
+/// Finds in the audit trail how logins of a provider have ended, for a reader or the writer.
+///
+/// Looks at plaintext columns, as what looks for renewals does: a row that is made up costs a pause and no login.
+struct EndingRows {
+    let tables: any TableAccess
+    let opener: RowOpener
+
+    /// Rows of the trail in which a row of ends is looked for.
+    private static let window: Int64 = 100_000
+    /// Rows before it that say what is usual, and how many of a kind are counted.
+    private static let usualWindow: Int64 = 50_000
+    private static let mostCounted = 5_000
+
+    /// Whether the provider is stopped: its own rows say so, of which there are few.
+    func standing(of provider: ProviderHandle) throws(StoreError) -> (endings: ProviderEndings, sequence: Int64) {
+        let row = try tables.cursor(.lastFuseRow)
+        row.bind(2, AuditKind.providerStopped.rawValue)
+        row.bind(3, AuditKind.deathsAccepted.rawValue)
+        return try row.withBinding(1, provider.bytes) { () throws(StoreError) in
+            var endings = ProviderEndings()
+            guard try row.step() else { return (endings, 0) }
+            let columns = AuditColumns(row)
+            switch columns.kind {
+            case .providerStopped:
+                endings.stoppedAt = columns.time
+                let detail = try? opener.auditDetail(row, columns)
+                endings.stoppedAfter = detail?.texts.first { $0.key == AuditEvent.Detail.count }.flatMap {
+                    Int($0.value)
+                }
+            case .deathsAccepted: endings.acceptedAt = columns.time
+            default: break
+            }
+            return (endings, columns.sequence)
+        }
+    }
+
+    /// - Parameters:
+    ///   - head: The number of the last row of the trail.
+    ///   - least: From this many ends in a row on it is also counted what is usual.
+    func endings(of provider: ProviderHandle, head: Int64, least: Int) throws(StoreError) -> ProviderEndings {
+        var (endings, start) = try standing(of: provider)
+        guard endings.stoppedAt == nil else { return endings }
+        start = max(start, head - Self.window)
+        start = max(start, try rows(.renewed, of: provider, after: start, through: head, most: 1).last ?? 0)
+        endings.inARow = try rows(.loginDead, of: provider, after: start, through: head, most: Self.mostCounted).count
+        guard endings.inARow >= least else { return endings }
+        let first = start - Self.usualWindow
+        endings.endedBefore =
+            try rows(.loginDead, of: provider, after: first, through: start, most: Self.mostCounted).count
+        endings.renewedBefore =
+            try rows(.renewed, of: provider, after: first, through: start, most: Self.mostCounted).count
+        return endings
+    }
+
+    /// The numbers of the rows of this kind, the latest first; of ends one for each login.
+    private func rows(
+        _ kind: AuditKind, of provider: ProviderHandle, after first: Int64, through last: Int64, most: Int
+    ) throws(StoreError) -> [Int64] {
+        let row = try tables.cursor(.rowsOfProvidersLogins)
+        defer { row.reset() }
+        row.bind(1, kind.rawValue)
+        row.bind(2, first)
+        row.bind(3, last)
+        row.bind(4, provider.bytes)
+        row.bind(5, Int64(most))
+        var found: [Int64] = []
+        var ended: Set<Bytes16> = []
+        while try row.step() {
+            if kind == .loginDead, let login = row.bytes16(1), !ended.insert(login).inserted { continue }
+            found.append(row.integer(0))
+        }
+        return found
+    }
+}
+
+extension Query {
+    fileprivate static let lastFuseRow = select(
+        auditColumns, from: .audit,
+        where: [
+            .equal(Table.audit["provider"], 1), .atLeast(Table.audit["kind"], 2), .atMost(Table.audit["kind"], 3),
+            .isNotNull(Table.audit["provider"]),
+        ], order: [.down(Table.audit["sequence"])], mostRows: 1, index: "auditByProvider")
+
+    // From the end of the trail, as for the last renewal.
+    fileprivate static let rowsOfProvidersLogins = select(
+        Table.audit.columns("sequence", "login"), from: .audit,
+        joins: [.each(Table.login["handle"], is: Table.audit["login"])],
+        where: [
+            .equal(Table.audit["kind"], 1), .greater(Table.audit["sequence"], 2), .atMost(Table.audit["sequence"], 3),
+            .equal(Table.login["provider"], 4),
+        ], order: [.down(Table.audit["sequence"])], limit: 5)
+}
