@@ -16,7 +16,8 @@ enum ContentCoding {
         let isPackedUnsaid = codings.isEmpty && beginsAsGzip(reply.body)
         if isPackedUnsaid { codings = ["gzip"] }
         guard !codings.isEmpty, !reply.body.isEmpty else { return reply }
-        guard codings.count == 1 else { throw HTTPTransportError(.maybeSent, .undecodable, received: reply) }
+        guard codings.count == 1 else { return try unpacked(reply) }
+        guard ["gzip", "x-gzip", "deflate"].contains(codings[0]) else { return try unpacked(reply) }
         var decoded = reply
         do throws(Inflater.Failure) {
             switch codings[0] {
@@ -24,13 +25,21 @@ enum ContentCoding {
                 // Some servers keep the header of what a proxy has unpacked.
                 guard beginsAsGzip(reply.body) else { return reply }
                 decoded.body = try Inflater.inflate(reply.body, .gzip, limit: limit)
-            case "deflate": decoded.body = try inflated(reply.body, limit: limit)
-            default: throw .damaged([])
+            default: decoded.body = try inflated(reply.body, limit: limit)
             }
         } catch {
             throw HTTPTransportError(.maybeSent, error == .tooLarge ? .tooLarge : .undecodable, received: reply)
         }
         return decoded
+    }
+
+    /// The reply of a server that names a coding nobody knows, or several, and has packed nothing: JSON begins with a brace.
+    private static func unpacked(_ reply: HTTPReply) throws(HTTPTransportError) -> HTTPReply {
+        let space: Set<UInt8> = [0x09, 0x0A, 0x0D, 0x20]
+        guard reply.body.first(where: { !space.contains($0) }) == UInt8(ascii: "{") else {
+            throw HTTPTransportError(.maybeSent, .undecodable, received: reply)
+        }
+        return reply
     }
 
     /// What can be read of a body that was kept, whole or not, whatever its header said. The bytes themselves if nothing is

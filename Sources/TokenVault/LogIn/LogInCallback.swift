@@ -16,8 +16,11 @@ public struct LogInCallback: Sendable {
 
     /// Parameters of the URL, decoded.
     ///
-    /// - Parameter issuer: `iss` (RFC 9207). It is checked as in ``url(_:)``, so that a provider which promises it does not
-    ///   accept a callback without one.
+    /// - Parameters:
+    ///   - state: `state`, as it came.
+    ///   - code: `code`, as it came.
+    ///   - issuer: `iss` (RFC 9207). It is checked as in ``url(_:)``, so that a provider which promises it does not accept a
+    ///     callback without one.
     public static func parameters(state: String, code: AuthorizationCode, issuer: String? = nil) -> Self {
         Self(content: .parameters(state: state, code: code, issuer: issuer))
     }

@@ -19,11 +19,14 @@ enum EndingFuse: Equatable, Sendable {
     static let acceptance = Duration.seconds(86_400)
 
     /// - Parameter most: Of the provider's settings: ``ProviderRecord/mostDeaths``.
-    init(_ endings: ProviderEndings, most: Int?, now: Timestamp) {
+    /// - Parameter counts: Whether this end is one that counts: the loss of a reply explains the others.
+    init(_ endings: ProviderEndings, most: Int?, now: Timestamp, counts: Bool = true) {
         if most == 0 {
             self = .believed
         } else if endings.stoppedAt != nil {
             self = .waits
+        } else if !counts {
+            self = .believed
         } else if let acceptedAt = endings.acceptedAt, acceptedAt <= now, now.since(acceptedAt) < Self.acceptance {
             self = .believed
         } else {

@@ -44,7 +44,7 @@ struct EndingRows {
         guard endings.stoppedAt == nil else { return endings }
         start = max(start, head - Self.window)
         start = max(start, try rows(.renewed, of: provider, after: start, through: head, most: 1).last ?? 0)
-        endings.inARow = try rows(.loginDead, of: provider, after: start, through: head, most: Self.mostCounted).count
+        endings.inARow = try ended(of: provider, after: start, through: head)
         guard endings.inARow >= least else { return endings }
         let first = start - Self.usualWindow
         endings.endedBefore =
@@ -52,6 +52,28 @@ struct EndingRows {
         endings.renewedBefore =
             try rows(.renewed, of: provider, after: first, through: start, most: Self.mostCounted).count
         return endings
+    }
+
+    /// How many logins the provider has ended. Those of which a reply was lost do not count: that explains their end.
+    private func ended(
+        of provider: ProviderHandle, after first: Int64, through last: Int64
+    ) throws(StoreError) -> Int {
+        let row = try tables.cursor(.endsOfProvidersLogins)
+        defer { row.reset() }
+        row.bind(1, AuditKind.loginDead.rawValue)
+        row.bind(2, first)
+        row.bind(3, last)
+        row.bind(4, provider.bytes)
+        row.bind(5, Int64(Self.mostCounted))
+        var ended: Set<LoginHandle> = []
+        while try row.step() {
+            let columns = AuditColumns(row)
+            guard let login = columns.login, !ended.contains(login) else { continue }
+            let detail = try? opener.auditDetail(row, columns)
+            let reason = detail?.texts.first { $0.key == AuditEvent.Detail.endReason }?.value
+            if reason != AuditEvent.Detail.lostResponse { ended.insert(login) }
+        }
+        return ended.count
     }
 
     /// The numbers of the rows of this kind, the latest first; of ends one for each login.
@@ -82,6 +104,13 @@ extension Query {
             .equal(Table.audit["provider"], 1), .atLeast(Table.audit["kind"], 2), .atMost(Table.audit["kind"], 3),
             .isNotNull(Table.audit["provider"]),
         ], order: [.down(Table.audit["sequence"])], mostRows: 1, index: "auditByProvider")
+
+    fileprivate static let endsOfProvidersLogins = select(
+        auditColumns, from: .audit, joins: [.each(Table.login["handle"], is: Table.audit["login"])],
+        where: [
+            .equal(Table.audit["kind"], 1), .greater(Table.audit["sequence"], 2), .atMost(Table.audit["sequence"], 3),
+            .equal(Table.login["provider"], 4),
+        ], order: [.down(Table.audit["sequence"])], limit: 5)
 
     // From the end of the trail, as for the last renewal.
     fileprivate static let rowsOfProvidersLogins = select(

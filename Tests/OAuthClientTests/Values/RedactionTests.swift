@@ -93,7 +93,8 @@ struct RedactionTests {
                 .refused, error: OAuthErrorCode("CANARY"), errorDescription: ServerMessage("CANARY")))
         do {
             _ = try ServerMetadata(
-                parsing: Array(#"{"issuer":"CANARY"}"#.utf8), issuer: try Issuer("https://a.example"))
+                parsing: Array(#"{"issuer":"https://a.example","token_endpoint":"CANARY"}"#.utf8),
+                issuer: try Issuer("https://a.example"))
         } catch {
             expectSilence(error)
         }

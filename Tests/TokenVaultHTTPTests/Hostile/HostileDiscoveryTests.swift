@@ -65,7 +65,7 @@ struct HostileDiscoveryTests {
                 "an insecure endpoint to push to",
                 ["pushed_authorization_request_endpoint": "\"http://evil.example/\""],
                 .insecureEndpoint),
-            document("numbers for scopes", ["scopes_supported": "[1,2]"], .malformed),
+            document("numbers for scopes", ["scopes_supported": "[1,2]"], nil),
             body("two issuers", #"{"issuer":"http://127.0.0.1:{self}","issuer":"https://evil.example"}"#, .malformed),
             body("nothing", "", .malformed),
             body("a page", "<html>{self}</html>", .malformed),
@@ -110,7 +110,8 @@ struct HostileDiscoveryTests {
             #expect(metadata.tokenEndpoint.rawValue == "http://127.0.0.1:\(server.port)/token")
         } catch {
             #expect(error.code == one.code, "\(error)")
-            #expect(!"\(error)".contains("evil"))
+            // Only another issuer is named, to the operator who has named one.
+            #expect(error.code == .issuerMismatch || !"\(error)".contains("evil"))
         }
         #expect(other.connections == 0)
         #expect(server.connections <= 2)

@@ -135,7 +135,7 @@ struct RegistrationWireTests {
     @Test func whatTheProviderRefusesIsToldInItsWords() async throws {
         try await Self.with { world in
             var client = try Self.client()
-            client.redirectURIs = [try RedirectURI("http://elsewhere.example/callback")]
+            client.redirectURIs = [try RedirectURI("com.example.app:/callback")]
             do {
                 try await world.users.registerProvider("dev", issuer: world.server.issuer, client)
                 Issue.record("a registration with a redirect URI that is refused")

@@ -235,7 +235,7 @@ struct LogInAgainTests {
         // Neither does a reply pass that says nothing of the account.
         request = try await begin(world, login)
         world.transport.enqueue(.generation("3"), .status(.ok))
-        #expect(await code { try await complete(world, request) } == .otherAccount)
+        #expect(await code { try await complete(world, request) } == .protocolViolation)
         try await world.settleRevocations()
 
         request = try await begin(world, login)

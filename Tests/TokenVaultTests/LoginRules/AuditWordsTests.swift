@@ -12,7 +12,7 @@ struct AuditWordsTests {
         #expect(
             AuditCause.allCases.map(\.rawValue) == [
                 "needsUser", "misconfigured", "targetRefused", "transient", "notSent", "withdrawn", "successorOnly",
-                "otherTokenTaken", "doubt", "challenge", "introspected", "missing",
+                "otherTokenTaken", "doubt", "challenge", "introspected", "missing", "providerStopped",
             ])
         #expect(ScopeChange.allCases.map(\.rawValue) == ["narrower", "wider"])
         typealias Key = AuditEvent.Detail.Key

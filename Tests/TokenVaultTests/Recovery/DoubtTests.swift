@@ -107,7 +107,9 @@ struct DoubtTests {
             #expect(await code { try await process.users.accessToken(for: .login(login.id)) } == .tryLater)
         }
         #expect(world.transport.requestCount == 1)
-        await #expect(try world.tale().suffix(2) == ["renewal-started", "renewal-in-doubt"])
+        let tale = try await world.tale().suffix(2)
+        #expect(tale.first == "renewal-started")
+        #expect(tale.last?.hasPrefix("renewal-in-doubt") == true, "\(tale)")
         await #expect(try world.stored(login).intent?.tries == 1)
     }
 

@@ -237,7 +237,7 @@ struct BackupCommandTests {
             try await world.fails(.usage, "backup", "verify", path, "--scratch", "/tmp")
             try await world.fails(.usage, "backup", "restore", path, world.harness.vault)
             try await world.fails(.usage, "backup", "create", path, "--same-device")
-            try await world.fails(.notFound, "backup", "create", "/nowhere/there", "--same-device")
+            try await world.fails(.machine, "backup", "create", "/nowhere/there", "--same-device")
             try await world.fails(.usage, "maintain", "--once", "--backup-every", "1h")
             try await world.fails(.usage, "maintain", "--once", "--backup-dir", "/tmp", "--keep", "7x")
         }

@@ -101,7 +101,7 @@ import VaultCrypto
         }
         #expect(await code(vault.backup) == .vaultExists)
         #expect(await code(directory.file("other"), sameDevice: false) == .unsafeFile)
-        #expect(await code("/nowhere/backup") == .vaultMissing)
+        #expect(await code("/nowhere/backup") == .io(ENOENT))
         let open = try directory.subdirectory("open")
         unsafe #expect(chmod(open, 0o777) == 0)
         #expect(await code(open) == .unsafeFile)

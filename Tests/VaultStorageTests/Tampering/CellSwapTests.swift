@@ -127,7 +127,9 @@ private struct PlacedCell: CustomStringConvertible {
             case .outbox(let handle): _ = try await store.outboxEntry(handle)
             case .request(let state): _ = try await store.takeAuthorizationRequest(.unbound(state))
             case .audit(let sequence):
-                return try await store.auditEntries(after: sequence - 1, limit: 1).first?.damage != nil
+                // The trail ends before a last row that does not continue it.
+                return try await store.auditEntries(after: sequence - 1, limit: 1).first.map { $0.damage != nil }
+                    ?? true
             }
             return false
         } catch let error as StoreError {

@@ -144,7 +144,7 @@ extension Renewal {
                 }
                 let fuse =
                     if let most, let endings = state.endings {
-                        EndingFuse(endings, most: most, now: trial.now)
+                        EndingFuse(endings, most: most, now: trial.now, counts: verdict != .dead(.lostResponse))
                     } else { EndingFuse.believed }
                 guard fuse != .waits else {
                     state.wait(for: trial, newDoubt: verdict.newDoubt)

@@ -39,6 +39,10 @@ struct WitnessCommandTests {
         }
     }
 
+    /// On a server, this machine remembers how far the vault had come and has held all logins, as after a restore.
+    private static let older =
+        TestEngine.isServer ? "the witness has seen more of the vault" : "an older state of the vault was put back"
+
     @Test func anOlderVaultIsRefusedUntilItIsAccepted() async throws {
         let scene = try await Scene()
         #expect(try await scene.update().status == 0)
@@ -51,7 +55,7 @@ struct WitnessCommandTests {
         for arguments in [["token", "get", scene.login], ["witness", "show"], ["status"], ["audit", "list"]] {
             let result = try await scene.harness.run(arguments, environment: scene.environment)
             #expect(result.status == 5, "\(arguments): \(result.error)")
-            #expect(result.error.contains("an older state of the vault was put back"), "\(result.error)")
+            #expect(result.error.contains(Self.older), "\(result.error)")
             #expect(result.error.contains("vaultctl witness accept"), "\(result.error)")
         }
         #expect(try await scene.harness.run("token", "get", scene.login).status == 0, "without it nobody can know")
@@ -134,12 +138,12 @@ struct WitnessCommandTests {
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: configuration)
         for arguments in [option, ["--config", configuration]] {
             let refused = try await harness.run(["status"] + arguments)
-            #expect(refused.status == 5 && refused.error.contains("an older state of the vault was put back"))
+            #expect(refused.status == 5 && refused.error.contains(Self.older), "\(refused.error)")
         }
         #expect(try String(contentsOfFile: note, encoding: .utf8) == newest)
         let accepted = try await harness.run(["witness", "accept", "--yes", "--json"] + option)
         #expect(accepted.status == 0, "\(accepted.error)")
-        #expect(try accepted.json["holdsAllLogins"] as? Bool == true)
+        #expect(try accepted.json["holdsAllLogins"] as? Bool == !TestEngine.isServer)
         #expect(try await harness.run(["verify"] + option).status == 0)
     }
 
