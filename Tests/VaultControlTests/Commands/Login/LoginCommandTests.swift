@@ -170,7 +170,8 @@ struct LoginCommandTests {
                 callback.split(separator: "?").last?.split(separator: "&")
                     .first { $0.hasPrefix("code=") }?.dropFirst(5))
             let state = try #require(begun["state"] as? String)
-            let parts = ["login", "complete", "--state", state, "--code", "-"]
+            // With an equals sign: it may begin with a hyphen.
+            let parts = ["login", "complete", "--state=\(state)", "--code", "-"]
             // The server promises to name itself, so a callback without a name is none of its own.
             let unnamed = try await world.harness.run(parts, input: code + "\n")
             #expect(unnamed.status == ExitStatus.provider.rawValue && unnamed.error.contains("--iss"))
