@@ -13,7 +13,10 @@ public struct AuthorizationState: OAuthSecret {
 
     /// 192 random bits.
     public static func random() -> AuthorizationState {
-        AuthorizationState(unchecked: RandomText.make(byteCount: 24))
+        var text = RandomText.make(byteCount: 24)
+        // People pass it to commands, which would take it for an option.
+        while text.hasPrefix("-") { text = RandomText.make(byteCount: 24) }
+        return AuthorizationState(unchecked: text)
     }
 
     public func reveal() -> String { value }

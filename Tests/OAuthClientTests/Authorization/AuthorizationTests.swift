@@ -24,6 +24,11 @@ struct AuthorizationURLTests {
             state: try AuthorizationState("s"), codeChallenge: nil, scope: try Scope(""))
         #expect(url.reveal() == "https://a.example/authorize?response_type=code&client_id=c&state=s")
     }
+
+    @Test func noStateLooksLikeAnOption() {
+        // One in 64 would.
+        for _ in 0..<2_000 { #expect(!AuthorizationState.random().reveal().hasPrefix("-")) }
+    }
 }
 
 struct AuthorizationCallbackTests {
