@@ -67,7 +67,7 @@ extension Vault {
             if readings.isEmpty {
                 "no complete reading of \(source.debugDescription) is on record"
             } else if let changed = readings.first, !changed.isQuiet {
-                "the last reading of the source found \(changed.changes) changes: it may still renew"
+                "the last reading of the source found changes (\(changed.changes)): it may still renew"
             } else if !quiet.contains(where: { readings[0].date.timeIntervalSince($0.date) >= pause / .seconds(1) }) {
                 "the source was not seen to be quiet for \(pause.components.seconds) seconds"
             } else {
