@@ -8,7 +8,7 @@ import VaultCrypto
 
 /// Every engine gives the same answer to every query, and refuses the same changes.
 struct QueryConformanceTests {
-    private static let programs = Depth.pick(brief: 100, nightly: 400, deep: 4_000)
+    private static let programs = Depth.pick(brief: 40, nightly: 400, deep: 4_000)
     private static let steps = 120
 
     @Test func randomProgramsComeToTheSame() throws {

@@ -158,8 +158,8 @@ import VaultCrypto
         }
     }
 
-    /// Every third query of a reading; every query in longer runs.
-    private static let step = Depth.pick(brief: 3, nightly: 1, deep: 1)
+    /// Every fifth query of a reading; every query in longer runs.
+    private static let step = Depth.pick(brief: 5, nightly: 1, deep: 1)
 
     @Test(arguments: Change.allCases)
     func whatIsReadIsOfOneMoment(_ change: Change) async throws {

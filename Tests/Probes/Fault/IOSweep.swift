@@ -63,11 +63,17 @@ final class IOSweep {
         // How many operations in a row fail; 0: all that follow.
         let lengths = (options.text("lengths") ?? "1,0").split(separator: ",").compactMap { Int($0) }
         let failures = options.text("failure").map { $0.split(separator: ",").map(String.init) }
+        let step = max(1, options.integer("step", or: 1))
         for scenario in scenarios where chosen?.contains(scenario.name) ?? true {
             let before = runs
             let start = ContinuousClock.now
+            var number = 0
             for failure in Failure.all where failures?.contains(failure.name) ?? true {
-                for length in lengths { try await sweep(scenario, failure, length) }
+                for length in lengths {
+                    // Each begins at another place, so that with all of them each operation fails.
+                    try await sweep(scenario, failure, length, from: 1 + number % step, by: step)
+                    number += 1
+                }
             }
             let milliseconds = (ContinuousClock.now - start) / .milliseconds(1)
             say("sweep \(scenario.name): \(runs - before) runs in \(Int(milliseconds)) ms: \(report.takeTally())")
@@ -75,15 +81,17 @@ final class IOSweep {
         say("total \(runs)")
     }
 
-    private func sweep(_ scenario: Scenario, _ failure: Failure, _ count: Int) async throws {
-        var first = 1
+    private func sweep(
+        _ scenario: Scenario, _ failure: Failure, _ count: Int, from start: Int, by step: Int
+    ) async throws {
+        var first = start
         while true {
             let name =
                 "\(scenario.name), \(failure.name) \(count == 0 ? "from" : "\(count) times at") operation \(first)"
             let hits = try await attempt(scenario, failure, first: first, count: count, name)
             runs += 1
             if hits == 0 { return }
-            first += 1
+            first += step
         }
     }
 

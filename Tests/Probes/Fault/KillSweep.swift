@@ -19,14 +19,18 @@ final class KillSweep {
 
     func run() async throws {
         let (image, ledger) = try await Scenario.sample()
+        let step = max(1, options.integer("step", or: 1))
         var kills = 0
+        var number = 0
         for task in Victim.tasks {
             let before = kills
             for hasSurvivor in [true, false] {
-                var operation = 1
+                // Each begins at another place.
+                var operation = 1 + number % step
+                number += 1
                 while try await attempt(task, operation, hasSurvivor, image, ledger.copy) {
                     kills += 1
-                    operation += 1
+                    operation += step
                 }
             }
             say("kill \(task): \(kills - before) kills, \(report.takeTally())")
