@@ -47,7 +47,9 @@ class Figures:
     redone: int
 
     def row(self) -> str:
-        return (f"| {self.kind.title} | {self.pause:.0f} s | {self.without_token:.0f} s | {self.without_answer:.0f} s | "
+        # Of logins that have ended there is no next token.
+        pause, without = (("–", "–") if self.kind.is_lost else (f"{self.pause:.0f} s", f"{self.without_token:.0f} s"))
+        return (f"| {self.kind.title} | {pause} | {without} | {self.without_answer:.0f} s | "
                 f"{self.held} | {self.lost} | {self.outcome} | {self.redone} |")
 
 
