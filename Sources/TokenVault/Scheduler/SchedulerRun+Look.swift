@@ -22,6 +22,7 @@ extension SchedulerRun {
         var plan = Plan(pause: options.longestPause)
         let wait = state.withLock { state in
             state.forgetRests(before: uptime)
+            if state.waitsForVault(uptime: uptime) { plan.pause = min(plan.pause, SchedulerState.trialInterval) }
             return state.noLookBefore - uptime
         }
         guard places > 0, wait <= .zero else {

@@ -14,6 +14,8 @@ extension SchedulerRun {
         var rest = SchedulerState.shortRest
         /// When its provider is asked again, if it is left alone.
         var until: Timestamp?
+        /// Whether the vault could not be read or written.
+        var isUnserved = false
     }
 
     /// Looks at a login more closely, and renews it if it is really due and no other renewal is under way.
@@ -22,7 +24,11 @@ extension SchedulerRun {
         let step = await step(candidate)
         if let provider = candidate.provider { context.conduct.change(provider) { $0.pace.end() } }
         let uptime = vault.timeSource.uptime()
-        state.withLock { $0.end(candidate, rest: step.rest, uptime: uptime) }
+        state.withLock { state in
+            if step.isUnserved { return state.endUnserved(candidate, uptime: uptime) }
+            state.end(candidate, rest: step.rest, uptime: uptime)
+            if step.outcome == .renewed { state.noteServed() }
+        }
         guard let outcome = step.outcome else { return }
         report { $0.outcomes[outcome, default: 0] += 1 }
         await tell(candidate, outcome, step, startedAt)
@@ -33,8 +39,12 @@ extension SchedulerRun {
         do throws(StoreError) {
             stored = try await vault.store.login(candidate.login)
         } catch {
-            // It is gone, or damaged: then whoever asks for it hears of it.
-            return Step(rest: error.code == .notFound(.login) ? SchedulerState.shortRest : SchedulerState.longRest)
+            switch error.code {
+            case .notFound: return Step()
+            case .busy, .io, .ownershipLost, .full: return Step(isUnserved: true)
+            // It is damaged: then whoever asks for it hears of it.
+            default: return Step(rest: SchedulerState.longRest)
+            }
         }
         if let intent = stored.intent, !intent.isInDoubt {
             // A process is at it, or has died over it, which is recovery's.
@@ -67,7 +77,18 @@ extension SchedulerRun {
         case .breakerOpen(let end), .providerStopped(let end): until = end
         default: break
         }
-        return Step(outcome: RenewalOutcome(ending), refusal: refusal, rest: rest, until: until)
+        return Step(
+            outcome: RenewalOutcome(ending), refusal: refusal, rest: rest, until: until,
+            isUnserved: Self.isUnserved(ending))
+    }
+
+    private static func isUnserved(_ ending: RenewalMachine.Ending) -> Bool {
+        switch ending {
+        case .refused(.storeBusy), .refused(.storeFailed), .refused(.storageFull), .refused(.ownershipLost),
+            .failed(.notSent(.ownershipLost)):
+            true
+        default: false
+        }
     }
 
     /// A token that lives for less than a minute is looked at again before it expires, if possible.

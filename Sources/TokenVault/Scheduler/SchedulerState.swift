@@ -9,6 +9,8 @@ struct SchedulerState: Sendable {
     static let leastRest = Duration.seconds(5)
     /// Of a login for which nothing can be done until something is changed.
     static let longRest = Duration.seconds(600)
+    /// While the vault cannot be read or written, one login tries it again so often, for all that wait.
+    static let trialInterval = Duration.seconds(2)
     /// How soon a decision of the operator is noticed that lets such a login be renewed.
     static let decisionInterval = Duration.seconds(2)
     static let mostRests = 100_000
@@ -18,6 +20,10 @@ struct SchedulerState: Sendable {
     private var rests: [LoginHandle: Duration] = [:]
     /// Those that rest until something is decided about them.
     private(set) var undecided: Set<LoginHandle> = []
+    /// Those that rest because the vault could not be read or written.
+    private var unserved: Set<LoginHandle> = []
+    /// Of these, the one that tries whether it can.
+    private var trial: LoginHandle?
     /// The last audit row that was read for that; nil until it is known where to begin.
     var decisionsAfter: Int64?
     private var purgedAt = Duration.zero
@@ -63,6 +69,29 @@ struct SchedulerState: Sendable {
         rests[candidate.login] = uptime + rest
     }
 
+    /// The vault could not be read or written: no fault of this login's, and of no other's. One finds out when that is over.
+    mutating func endUnserved(_ candidate: SchedulerRun.Candidate, uptime: Duration) {
+        let isTrial = trial == nil || trial == candidate.login
+        end(candidate, rest: isTrial ? Self.trialInterval : Self.shortRest, uptime: uptime)
+        guard rests[candidate.login] != nil else { return }
+        if isTrial { trial = candidate.login }
+        unserved.insert(candidate.login)
+    }
+
+    /// The vault was written: none waits for that any more.
+    mutating func noteServed() {
+        for waiting in unserved { rests[waiting] = nil }
+        (unserved, trial) = ([], nil)
+    }
+
+    /// Whether any waits for that. Not for a trial that does not come: another process may have renewed that login.
+    mutating func waitsForVault(uptime: Duration) -> Bool {
+        guard let trial else { return false }
+        let isOver = !inFlight.contains(trial) && (rests[trial] ?? .zero) + Self.trialInterval < uptime
+        if isOver { noteServed() }
+        return !isOver
+    }
+
     /// Something was decided: about one login, or about others too.
     mutating func noteDecision(about login: LoginHandle?) {
         for waiting in login.map({ undecided.contains($0) ? [$0] : [] }) ?? undecided { rests[waiting] = nil }
@@ -79,5 +108,6 @@ struct SchedulerState: Sendable {
         purgedAt = uptime
         rests = rests.filter { $0.value > uptime }
         undecided = undecided.filter { rests[$0] != nil }
+        unserved = unserved.filter { rests[$0] != nil }
     }
 }

@@ -24,6 +24,11 @@ extension StoreError {
                 StoreError(
                     .readOnly, "the database server refused the password of the database role",
                     hint: "check PGPASSFILE and ~/.pgpass: psql with the same string tells more")
+            } else if tells("no password supplied") {
+                // libpq's own word: it had none to send.
+                StoreError(
+                    .readOnly, "the database server asks for a password, and there is none for it",
+                    hint: "put it into ~/.pgpass or into the file that PGPASSFILE names, with mode 600")
             } else if tells("28000:") {
                 StoreError(
                     .readOnly, "the database server does not let the database role in from here",

@@ -1,6 +1,7 @@
 """Three machines share a vault on a server, and are stopped, killed, cut off and failed over: see docs/testing.md.
 
-    scripts/proofs/fleet/check.py BINARIES [--failovers N] [--lossy N] [--holds N] [--kills N] [--cuts N] [--seed N]
+    scripts/proofs/fleet/check.py BINARIES [--failovers N] [--lossy N] [--holds N] [--promotions N] [--restores N]
+                                   [--kills N] [--cuts N] [--seed N]
 """
 
 import argparse
@@ -20,6 +21,7 @@ from lossy import Asynchronously
 from network import network
 from part import Fleet, Part
 from parts import Gently, Roughly
+from visits import compile_clock
 
 # A login may end when it is accepted. So that enough go on living, a vault is held only so often.
 HOLDS_OF_A_VAULT = 2
@@ -32,11 +34,13 @@ def parts(fleet: Fleet, wanted: argparse.Namespace) -> list[Part]:
         fleet, 1, {"failovers": wanted.failovers, "cuts": cuts * 2}, 900 + 120 * wanted.failovers + 8 * cuts)]
     rounds = max(1, -(-wanted.holds // HOLDS_OF_A_VAULT))
     for number in range(rounds):
-        lossy, holds, few = (
-            (total + number) // rounds for total in (wanted.lossy, wanted.holds, cuts))
+        lossy, holds, few, promotions, restores = (
+            (total + number) // rounds
+            for total in (wanted.lossy, wanted.holds, cuts, wanted.promotions, wanted.restores))
         made.append(Asynchronously(
-            fleet, len(made) + 1, {"failovers": lossy + holds, "cuts": few}, 900 + 120 * lossy + 240 * holds + 8 * few,
-            holds=holds))
+            fleet, len(made) + 1,
+            {"failovers": lossy + holds, "cuts": few, "promotions": promotions, "restores": restores},
+            900 + 120 * lossy + 240 * (holds + promotions + restores) + 8 * few, holds=holds))
     rest = wanted.cuts - 3 * cuts
     made.append(Roughly(
         fleet, len(made) + 1, {"kills": wanted.kills, "cuts": rest}, 900 + 2 * wanted.kills + 4 * rest))
@@ -46,14 +50,14 @@ def parts(fleet: Fleet, wanted: argparse.Namespace) -> list[Part]:
 def main(wanted: argparse.Namespace) -> int:
     folder = Path(tempfile.mkdtemp(prefix="machines-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
     folder.chmod(0o711)
-    names = ["machine1", "machine2", "machine3", "primary", "standby", "provider"]
+    names = ["machine1", "machine2", "machine3", "primary", "standby", "third", "provider"]
     started = time.monotonic()
     counts: Counter[str] = Counter()
     problems: list[str] = []
     with contextlib.ExitStack() as stack:
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         machines = stack.enter_context(network(names))
-        databases = [machines["primary"], machines["standby"]]
+        databases = [machines[name] for name in names[3:6]]
         cluster = Cluster(databases, folder)
         stack.callback(cluster.stop)
         workers = [machines[name] for name in names[:3]]
@@ -63,7 +67,8 @@ def main(wanted: argparse.Namespace) -> int:
         password.write_text(f"*:*:*:*:{cluster.password}\n")
         password.chmod(0o600)
         write_profiles(folder)
-        for part in parts(Fleet(workers, databases, cluster, authority, folder, wanted.binaries), wanted):
+        clock = compile_clock(folder)
+        for part in parts(Fleet(workers, databases, cluster, authority, folder, wanted.binaries, clock), wanted):
             part.run()
             counts += part.counts
             problems += part.problems
@@ -71,7 +76,8 @@ def main(wanted: argparse.Namespace) -> int:
                 break
         for problem in problems[:40]:
             print(f"machines: {problem}", file=sys.stderr)
-    told = ("kills", "stops", "cuts", "failovers", "holds")
+    told = ("kills", "stops", "cuts", "failovers", "promotions", "restores", "holds", "short processes", "clones of a machine",
+            "clocks set by an hour")
     print(f"machines, in all: {', '.join(f'{counts[what]} {what}' for what in told)}; {time.monotonic() - started:.0f} s")
     return 1 if problems else 0
 
@@ -82,6 +88,8 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--failovers", type=int, default=1, help="to a synchronous standby")
     parser.add_argument("--lossy", type=int, default=1, help="to a standby that lacks the last commits")
     parser.add_argument("--holds", type=int, default=1, help="of this kind, while processes are killed")
+    parser.add_argument("--promotions", type=int, default=1, help="of a standby that lacks what the other one has")
+    parser.add_argument("--restores", type=int, default=1, help="from a base backup that is started in the primary's place")
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--cuts", type=int, default=20)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))

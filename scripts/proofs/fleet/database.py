@@ -45,9 +45,10 @@ class Cluster:
         self.password = os.urandom(12).hex()
         self.is_synchronous = True
         programs = find_programs()
-        self.primary, self.standby = (Node(machine, folder, programs) for machine in machines)
+        # The third has no server, but for moments in which there are two standbys.
+        self.primary, self.standby, self.third = (Node(machine, folder, programs) for machine in machines)
         self._certify()
-        for node in (self.primary, self.standby):
+        for node in self.nodes:
             pass_file = node.folder / "pass"
             pass_file.write_text(f"*:*:*:*:{self.password}\n")
             self._give(pass_file, 0o600)
@@ -56,9 +57,13 @@ class Cluster:
         self.join(self.standby)
         self.wait_for_standby()
 
+    @property
+    def nodes(self) -> tuple[Node, Node, Node]:
+        return self.primary, self.standby, self.third
+
     def address(self, vault: str) -> str:
-        """For clients: both hosts, first the one that is the primary now."""
-        hosts = ",".join(node.machine.address for node in (self.primary, self.standby))
+        """For clients: all hosts, first the one that is the primary now."""
+        hosts = ",".join(node.machine.address for node in self.nodes)
         return f"postgresql://vault@{hosts}/postgres?sslrootcert={self.folder}/authority.crt&schema={vault}"
 
     def _give(self, path: Path, mode: int) -> None:
@@ -72,7 +77,7 @@ class Cluster:
         elliptic = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
         openssl("req", "-x509", *elliptic, "-days", "2", "-subj", "/CN=authority", "-keyout", "authority.key",
                 "-out", "authority.crt")
-        for node in (self.primary, self.standby):
+        for node in self.nodes:
             name = node.machine.name
             (self.folder / f"{name}.ext").write_text(f"subjectAltName=IP:{node.machine.address}\n")
             openssl("req", "-new", *elliptic, "-subj", f"/CN={name}", "-keyout", f"{name}/server.key", "-out", f"{name}.csr")
@@ -92,24 +97,27 @@ class Cluster:
         node.sql("GRANT CREATE ON DATABASE postgres TO vault")
         node.sql(f"CREATE ROLE copier LOGIN REPLICATION PASSWORD '{self.password}'")
 
-    def _configure(self, node: Node) -> None:
+    def _configure(self, node: Node, demanded: str | None = None) -> None:
         path = node.data / "machine.conf"
         path.write_text(SETTINGS.format(
-            socket=node.folder, folder=node.folder, demanded="standby" if self.is_synchronous else ""))
+            socket=node.folder, folder=node.folder, demanded=demanded or ("standby" if self.is_synchronous else "")))
         self._give(path, 0o600)
         main = node.data / "postgresql.conf"
         if "machine.conf" not in main.read_text():
             with main.open("a") as file:
                 file.write("include 'machine.conf'\n")
 
-    def join(self, node: Node) -> None:
+    def join(self, node: Node, name: str = "standby") -> None:
         """Makes a standby of a machine, from the primary's data."""
-        shutil.rmtree(node.data, ignore_errors=True)
-        source = (f"host={self.primary.machine.address} user=copier application_name=standby sslmode=verify-full "
-                  f"sslrootcert={self.folder}/authority.crt passfile={node.folder}/pass")
-        node.tool("pg_basebackup", "-D", str(node.data), "-R", "-X", "stream", "-c", "fast", "--no-sync", "-d", source)
+        self._copy(node, name, "-R")
         self._configure(node)
         node.start()
+
+    def _copy(self, node: Node, name: str, *more: str) -> None:
+        shutil.rmtree(node.data, ignore_errors=True)
+        source = (f"host={self.primary.machine.address} user=copier application_name={name} sslmode=verify-full "
+                  f"sslrootcert={self.folder}/authority.crt passfile={node.folder}/pass")
+        node.tool("pg_basebackup", "-D", str(node.data), *more, "-X", "stream", "-c", "fast", "--no-sync", "-d", source)
 
     def wait_for_standby(self) -> None:
         state = "sync" if self.is_synchronous else "async"
@@ -166,6 +174,48 @@ class Cluster:
         self.standby.start("listen_addresses=")
         return Loss(had=self.standby.standing(vault), kept=kept, rows=self.standby.rows(vault, kept.head))
 
+    def promote_the_lesser(self, vault: str, meanwhile: Callable[[], None]) -> Loss:
+        """Each commit is confirmed by one of two standbys; the other one is cut off, and promoted after a while."""
+        self.join(self.third, "third")
+        self._configure(self.primary, "ANY 1 (standby, third)")
+        self.primary.sql("SELECT pg_reload_conf()")
+        for _ in range(600):
+            if self.primary.sql("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'quorum'") == "2":
+                break
+            time.sleep(0.05)
+        else:
+            raise OSError("the standbys do not follow")
+        cut(self.third.machine, [self.primary.machine], "both")
+        kept = self.third.standing(vault)
+        meanwhile()
+        self.primary.kill()
+        loss = Loss(had=self.standby.standing(vault), kept=kept, rows=[])
+        self.standby.kill()
+        self.third.tool("pg_ctl", "-D", str(self.third.data), "-w", "promote")
+        heal(self.third.machine)
+        self.primary, self.third = self.third, self.primary
+        self._configure(self.primary)
+        self.primary.sql("SELECT pg_reload_conf()")
+        return loss
+
+    def put_back(self, vault: str, commits: int) -> Loss:
+        """A base backup is started in the primary's place as it is. Its history is the one that the server had."""
+        self._copy(self.third, "backup")
+        self._configure(self.third)
+        end = self.primary.changes(vault)
+        for _ in range(6_000):
+            if self.primary.changes(vault) >= end + commits:
+                break
+            time.sleep(0.01)
+        else:
+            raise OSError("the vault is not changed any more")
+        self.primary.kill()
+        had = self.standby.standing(vault)
+        self.standby.kill()
+        self.primary, self.third = self.third, self.primary
+        self.primary.start()
+        return Loss(had=had, kept=self.primary.standing(vault), rows=[])
+
     def _last_received(self, vault: str) -> Standing:
         """Once the standby has replayed it. The last record may have come in part."""
         before = ""
@@ -190,5 +240,5 @@ class Cluster:
         return int(self.primary.sql(f'SELECT "incarnation" - 1 FROM {vault}."vault"'))
 
     def stop(self) -> None:
-        for node in (self.standby, self.primary):
+        for node in self.nodes:
             node.kill()

@@ -2,6 +2,7 @@
 
 import random
 import signal
+import threading
 import time
 from collections.abc import Callable
 
@@ -25,6 +26,7 @@ class Asynchronously(Part):
     def __init__(self, *given, holds: int):
         super().__init__(*given)
         self.holds = holds
+        self.fails_over = threading.Event()
         # Refresh tokens that were presented again, after logins were accepted.
         self.again: set[str] = set()
         # Users whose login ended by that.
@@ -52,11 +54,28 @@ class Asynchronously(Part):
             self.still.clear()
             if self.done.wait(random.uniform(2, 4)):
                 return
+            # What a process that has ended did last cannot be done again, and would be missed.
+            self.fails_over.set()
+            self.visitors.wait_for_quiet()
             self.still.set()
             killed = [] if number < survived else places if (number - survived) % 2 else [random.choice(places)]
             self.fail_over(killed)
             self.counts["failovers"] += 1
+            self.fails_over.clear()
+        self.fails_over.set()
+        self.visitors.wait_for_quiet()
+        self.still.set()
+        for what, step in (("promotions", self.promote_the_lesser), ("restores", self.put_back)):
+            for _ in range(self.goal[what]):
+                for place in places:
+                    self.expect("a process does not open the vault", place.wait(60))
+                step()
+                self.counts[what] += 1
+        self.fails_over.clear()
         self.still.clear()
+
+    def visits_now(self) -> bool:
+        return not self.fails_over.is_set()
 
     def fail_over(self, killed: list[Place]) -> None:
         started = time.monotonic()
@@ -80,6 +99,38 @@ class Asynchronously(Part):
         else:
             self.expect("all logins were held, though all processes survived", self.holds_now() == 0)
             self.cluster.replace_standby()
+
+    # Where nobody is killed.
+
+    def promote_the_lesser(self) -> None:
+        """Of two standbys one had to confirm each commit, and the other one is promoted. A short process had committed something
+        in the meantime: everybody has seen it, and nobody can do it again.
+        """
+        def visit() -> None:
+            before = self.cluster.primary.changes(self.schema)
+            self.expect("a short process did not renew a login", self.renew_one() and
+                        self.cluster.primary.changes(self.schema) > before)
+
+        self.judge_hold_soon(lambda: self.cluster.promote_the_lesser(self.schema, visit))
+
+    def renew_one(self) -> bool:
+        for user in random.sample(range(USERS), USERS):
+            if self.visitors.run(self.fleet.workers[0], "login", "refresh", "--user", f"user-{user}") == 0:
+                return True
+        return False
+
+    def put_back(self) -> None:
+        """A base backup is started in the primary's place: the same cluster, the same history, an older state."""
+        self.judge_hold_soon(lambda: self.cluster.put_back(self.schema, random.randint(10, 20)))
+
+    def judge_hold_soon(self, act: Callable[[], Loss]) -> None:
+        started = time.monotonic()
+        loss = act()
+        while time.monotonic() - started < 90 and not self.holds_now():
+            time.sleep(0.05)
+        self.longest = max(self.longest, time.monotonic() - started)
+        self.judge_hold(loss)
+        self.cluster.replace_standby()
 
     def holds_now(self) -> int:
         return self.cluster.holds(self.schema) - self.counts["holds"]

@@ -12,6 +12,7 @@ from pathlib import Path
 from database import Cluster
 from fleet import Authority, Ledger, Place, operate, run_job
 from network import Machine, cut, heal
+from visits import Clock, Visitors
 
 USERS = 60
 PLACES = 2
@@ -29,6 +30,8 @@ class Fleet:
     folder: Path
     # Of the programs.
     binaries: Path
+    # By which the clocks of processes are set, if there is a compiler.
+    clock: Path | None
 
 
 @dataclass
@@ -66,6 +69,9 @@ class Part:
         self.environment = {"PGPASSFILE": str(fleet.folder / "pass")}
         self.log = (fleet.folder / "log").open("a")
         self.places: dict[str, list[Place]] = {}
+        self.clocks: list[Clock] = []
+        self.visitors = Visitors(
+            fleet.folder, fleet.binaries / "vaultctl", lambda: self.cluster.address(self.schema), self.key, self.counts)
 
     def expect(self, what: str, holds: bool) -> None:
         if not holds:
@@ -119,15 +125,35 @@ class Part:
 
     def nemeses(self) -> list[Callable[[], None]]:
         """What goes on beside the processes, until it is done."""
-        return [lambda machine=machine: self.cut_again(machine) for machine in self.fleet.workers]
+        steps = [lambda machine=machine: self.cut_again(machine) for machine in self.fleet.workers]
+        return steps + [lambda machine=machine: self.visit_again(machine) for machine in self.fleet.workers]
+
+    def visit_again(self, machine: Machine) -> None:
+        """Processes that come and go, beside those that stay."""
+        while not self.done.wait(random.uniform(0.2, 1)):
+            if random.random() < 0.3:
+                self.visitors.read(machine)
+                continue
+            with self.visitors.quiet[machine.name]:
+                if self.visits_now():
+                    self.visitors.change(machine, f"user-{random.randrange(USERS)}", self.kills_visitors())
+
+    def visits_now(self) -> bool:
+        return True
+
+    def kills_visitors(self) -> bool:
+        return False
 
     def disturb(self) -> None:
         for machine in self.fleet.workers:
             job = self.job(
                 "worker", machine, users=USERS, tells=1, pause=self.pause, until=self.enough, seconds=int(self.limit) + 600)
+            clocks = [Clock(self.fleet.folder, f"{machine.name}-{number}") for number in range(PLACES)]
+            self.clocks += clocks
             self.places[machine.name] = [
-                Place(machine, str(self.fleet.binaries / "crash-probe"), job, self.ledger, self.environment, self.log)
-                for _ in range(PLACES)]
+                Place(machine, str(self.fleet.binaries / "crash-probe"), job, self.ledger,
+                      {**self.environment, **clock.environment(self.fleet.clock)}, self.log)
+                for clock in clocks]
         places = [place for group in self.places.values() for place in group]
         work = self.nemeses() + [lambda place=place: self.tend(place) for place in places]
         threads = [threading.Thread(target=self.guarded, args=(step,)) for step in work]

@@ -17,10 +17,22 @@ class Gently(Part):
     """
 
     name = "gently"
-    expected_codes = {"busy", "ownershipLost"}
+    # The last one: a short process ended while the server was away, and what it had begun is waited for.
+    expected_codes = {"busy", "ownershipLost", "refreshStalled"}
 
     def nemeses(self) -> list[Callable[[], None]]:
-        return [*super().nemeses(), self.fail_over_again, self.slow_down]
+        return [*super().nemeses(), self.fail_over_again, self.slow_down, self.clone_again, self.set_clocks]
+
+    def clone_again(self) -> None:
+        """A machine is made from the image of one whose service runs."""
+        while not self.done.wait(random.uniform(1, 4)):
+            original, elsewhere = random.sample(self.fleet.workers, 2)
+            self.visitors.clone(original, elsewhere)
+
+    def set_clocks(self) -> None:
+        while self.fleet.clock and not self.done.wait(random.uniform(1, 4)):
+            random.choice(self.clocks).jump()
+            self.counts["clocks set by an hour"] += 1
 
     def fail_over_again(self) -> None:
         """Nobody is killed near it: who was there before tells that nothing is missing."""
@@ -74,6 +86,9 @@ class Roughly(Part):
             return super().cut(machine)
         pull(machine)
         self.counts["cables pulled"] += 1
+
+    def kills_visitors(self) -> bool:
+        return random.random() < 0.5
 
     def settle(self) -> dict[str, Login]:
         self.expect_no_hold()

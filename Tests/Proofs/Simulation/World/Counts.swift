@@ -7,6 +7,8 @@ package struct Counts: Equatable, Sendable {
     package var rotations = 0
     package var crashes = 0
     package var stalls = 0
+    /// Processes that end after one call.
+    package var visits = 0
     package var failedCommits = 0
     package var networkFaults = 0
     package var doubts = 0
@@ -32,7 +34,7 @@ package struct Counts: Equatable, Sendable {
         ("failedCommits", \.failedCommits), ("networkFaults", \.networkFaults), ("doubts", \.doubts),
         ("takeOvers", \.takeOvers), ("lostResponses", \.lostResponses), ("deadGrants", \.deadGrants),
         ("spooled", \.spooled), ("orphans", \.orphans), ("cuts", \.cuts), ("failovers", \.failovers),
-        ("lateEnds", \.lateEnds), ("scheduled", \.scheduled),
+        ("visits", \.visits), ("lateEnds", \.lateEnds), ("scheduled", \.scheduled),
     ]
 
     package static func += (left: inout Counts, right: Counts) {

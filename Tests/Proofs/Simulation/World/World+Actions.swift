@@ -15,20 +15,21 @@ struct Call {
 extension World {
     private enum Action {
         case read, readLong, renew, reject, cancelledRead, update, replace, logOut, logIn, disable, enable, remove
-        case takeOver, crash, stall, start, close, userRevokes, newNonce, wait, waitLong
+        case takeOver, crash, stall, start, visit, close, userRevokes, newNonce, wait, waitLong
     }
 
     private static let actions: [(weight: Int, value: Action)] = [
         (10, .read), (20, .readLong), (34, .renew), (8, .reject), (4, .cancelledRead), (6, .update), (4, .replace),
         (5, .logOut), (5, .logIn), (2, .disable), (3, .enable), (1, .remove), (3, .takeOver), (6, .crash), (4, .stall),
-        (8, .start),
+        (8, .start), (4, .visit),
         (2, .close), (2, .userRevokes), (4, .newNonce), (10, .wait), (5, .waitLong),
     ]
 
     /// Where only a scheduler renews ahead of need.
     private static let calmActions: [(weight: Int, value: Action)] = [
         (20, .read), (4, .logOut), (5, .logIn), (2, .disable), (3, .enable), (1, .remove), (3, .takeOver), (8, .crash),
-        (4, .stall), (10, .start), (2, .close), (1, .userRevokes), (4, .newNonce), (15, .wait), (15, .waitLong),
+        (4, .stall), (10, .start), (4, .visit), (2, .close), (1, .userRevokes), (4, .newNonce), (15, .wait),
+        (15, .waitLong),
     ]
 
     func act() {
@@ -45,6 +46,8 @@ extension World {
             stall(victim, for: Int64(random.pick([50, 3_000, 30_000, 200_000])))
         case .start:
             if processes.filter(\.isAlive).count < 3 { startProcess() }
+        case .visit:
+            if processes.filter(\.isAlive).count < 4, startProcess(visits: true) != nil { counts.visits += 1 }
         case .close:
             if running.count > 1, let process = pick(running) { close(process) }
         case .newNonce: server.rotateNonce()
@@ -103,6 +106,26 @@ extension World {
             server.userEnds(grant)
         default: break
         }
+    }
+
+    /// What a short process does: renews or reads one login, whatever comes of it, and ends.
+    func visit(_ process: SimulatedProcess) {
+        guard let users = process.users, process.state == .running, let login = logIns["u\(random.below(2))"] else {
+            return leave(process)
+        }
+        let isRenewal = random.chance(70)
+        observed(process, "visit", login) { [unowned self] in
+            defer { leave(process) }
+            return try await users.accessToken(for: .login(login), isRenewal ? .renewed : TokenRequest())
+        }
+    }
+
+    /// Unless it is needed at the end.
+    private func leave(_ process: SimulatedProcess) {
+        guard settledAt == nil, process.state == .running,
+            processes.contains(where: { $0.state == .running && $0.users != nil && $0 !== process })
+        else { return }
+        close(process)
     }
 
     /// An operator's order, and the only way to rob a process that lives.

@@ -5,18 +5,20 @@ import TokenVaultTesting
 
 extension World {
     /// Begins a process, on a machine that reaches the vault. Nil if there is none.
+    ///
+    /// - Parameter visits: Whether it ends after one call, as a command does.
     @discardableResult
-    func startProcess(on machine: Int? = nil) -> SimulatedProcess? {
+    func startProcess(on machine: Int? = nil, visits: Bool = false) -> SimulatedProcess? {
         let number = processes.count + 1
-        guard let room else { return start(number, SimulatedStore(openVault(), ledger)) }
+        guard let room else { return start(number, SimulatedStore(openVault(), ledger), visits) }
         guard let machine = machine ?? (room.open.isEmpty ? nil : random.pick(room.open)) else { return nil }
         let store = openVault()
         let way = VaultWay(self, room, process: number, owner: store.owner)
         room.enter(store.owner, on: machine)
-        return start(number, SimulatedStore(store, ledger, way))
+        return start(number, SimulatedStore(store, ledger, way), visits)
     }
 
-    private func start(_ number: Int, _ store: SimulatedStore) -> SimulatedProcess {
+    private func start(_ number: Int, _ store: SimulatedStore, _ visits: Bool) -> SimulatedProcess {
         store.pause = { [unowned self] in
             hazard(number)
             await JobQueue.shared.pause()
@@ -44,7 +46,7 @@ extension World {
                         try? await time.sleep(for: .seconds(1))
                     }
                 } while process.users == nil && process.isAlive && process.state != .closing
-                schedule(process)
+                if visits { visit(process) } else { schedule(process) }
             }
         }
         return process
