@@ -33,7 +33,12 @@ enum CommandNames {
         _ name: String, of path: String, _ known: [any ParsableCommand.Type], _ arguments: [String]
     ) -> Failure {
         let words = arguments.drop { $0 == "help" }.prefix { !$0.hasPrefix("-") }
-        let meant = CommandSuggestions(Array(words)).all
+        var meant = CommandSuggestions(Array(words)).all
+        // `user alice` wants to see her.
+        let shown = ["vaultctl user": "ID", "vaultctl login": "ID", "vaultctl provider": "NAME"]
+        if meant.isEmpty, words.count == 2, let what = shown[path] {
+            meant = ["\(path.dropFirst("vaultctl ".count)) show \(what)"]
+        }
         let sentence = "\(path) has no command '\(Printable.shortened(name))'"
         return Failure(
             .usage, SecretArguments.redact(sentence, arguments: arguments),

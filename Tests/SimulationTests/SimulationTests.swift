@@ -29,6 +29,13 @@ struct SimulationTests {
         print(output, terminator: "")
     }
 
+    @Test func aRefusalOfEverybodyCostsWhatTheFuseLetsThrough() async throws {
+        let worlds = "\(Depth.pick(brief: 10, nightly: 40, deep: 400))"
+        let (status, output) = try await simulate("--from", "900001", "--refusals", worlds)
+        #expect(status == 0, "\(output)")
+        print(output, terminator: "")
+    }
+
     @Test func keptSeedsKeepTheInvariants() async throws {
         let (status, output) = try await simulate("--kept")
         #expect(status == 0, "\(output)")

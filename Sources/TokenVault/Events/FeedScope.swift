@@ -62,7 +62,9 @@ extension SessionEvent.Kind {
     /// Whether it is reported because of a row; the others come of the time.
     fileprivate var isOfRow: Bool {
         switch self {
-        case .updated, .stateChanged, .refreshFailed, .recovered, .scopeChanged, .error: true
+        case .updated, .stateChanged, .refreshFailed, .recovered, .scopeChanged, .error, .providerStopped,
+            .providerResumed:
+            true
         case .willExpire, .expired, .refreshTokenWillExpire, .missed: false
         }
     }

@@ -78,6 +78,17 @@ extension FeedSubscribers {
         for number in ofUser[event.user] ?? [] { deliver(event, to: number) }
     }
 
+    /// What a row says of no login alone, to those who watch all.
+    mutating func deliver(_ event: SessionEvent, of sequence: Int64) {
+        for number in ofAll {
+            work += 1
+            guard let subscriber = subscribers[number], sequence > subscriber.from,
+                case .events(let buffer) = subscriber.sink
+            else { continue }
+            buffer.put(event)
+        }
+    }
+
     private mutating func deliver(_ event: FeedEvent, to number: Int) {
         work += 1
         guard let subscriber = subscribers[number], !subscriber.has(event) else { return }

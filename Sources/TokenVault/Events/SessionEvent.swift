@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// Something that happened to a login, in this process or another, or by `vaultctl`.
+/// Something that happened to a login, or to a provider with all of its logins, in this process or another, or by `vaultctl`.
 ///
 /// ```swift
 /// for await event in users.events(userId: "alice") {
@@ -13,13 +13,13 @@ public import FoundationEssentials
 /// }
 /// ```
 public struct SessionEvent: Sendable, Equatable {
-    public let kind: Kind
-    /// Nil with ``Kind/missed(count:)`` alone.
+    public internal(set) var kind: Kind
+    /// Nil with ``Kind/missed(count:)`` and with what is about a provider.
     public let login: LoginID?
-    /// Nil with ``Kind/missed(count:)``, and for a user who has been erased meanwhile.
+    /// Nil where ``login`` is, and for a user who has been erased meanwhile.
     public internal(set) var userId: String?
     /// Which link of the login's chain the event is about. With ``login`` it names a token: use the two to recognise
-    /// duplicates from several processes. Nil with ``Kind/missed(count:)``.
+    /// duplicates from several processes. Nil where ``login`` is.
     public let generation: Int?
     /// When it happened.
     public let date: Date
@@ -51,6 +51,11 @@ public struct SessionEvent: Sendable, Equatable {
         case refreshTokenWillExpire(at: Date)
         /// A token was handed in that cannot be used, or a renewal met something that only people can mend.
         case error(VaultError.Code)
+        /// The provider has ended this many logins in a row, without a renewal between. It may be out of order, so until
+        /// ``providerResumed(name:)`` it ends no other: those that it refuses wait. For subscribers to all logins.
+        case providerStopped(name: String, ended: Int)
+        /// A provider that was stopped goes on: a renewal succeeded, or an operator says that its ends are right.
+        case providerResumed(name: String)
         /// The subscriber was too slow, or the vault's record was cut: at least so many events are lost. Read again
         /// what you need to know.
         case missed(count: Int)
@@ -80,6 +85,8 @@ extension SessionEvent.Kind {
         case .scopeChanged: "scopeChanged"
         case .refreshTokenWillExpire: "refreshTokenWillExpire"
         case .error: "error"
+        case .providerStopped: "providerStopped"
+        case .providerResumed: "providerResumed"
         case .missed: "missed"
         }
     }

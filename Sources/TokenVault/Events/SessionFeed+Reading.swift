@@ -105,6 +105,7 @@ extension SessionFeed {
                 }
                 if let provider = entry.provider { state.lifetimes[provider] = nil }
                 if let row { report(row, &state) }
+                if let event = entry.providerEvent { state.subscribers.deliver(event, of: entry.sequence) }
                 (state.cursor, state.link) = (entry.sequence, entry.link)
                 return .done(.reported)
             }

@@ -46,6 +46,19 @@ extension SessionRow {
 }
 
 extension AuditEntry {
+    /// What a row about a provider says to those who watch all logins.
+    var providerEvent: SessionEvent? {
+        guard damage == nil, provider != nil, let name = value("name") else { return nil }
+        let kind: SessionEvent.Kind
+        switch self.kind {
+        case .providerStopped:
+            kind = .providerStopped(name: name, ended: value(AuditEvent.Detail.count).flatMap { Int($0) } ?? 0)
+        case .providerResumed, .deathsAccepted: kind = .providerResumed(name: name)
+        default: return nil
+        }
+        return SessionEvent(kind, login: nil, userId: nil, generation: nil, date: time.date)
+    }
+
     fileprivate var isOfErasedUser: Bool { value(AuditEvent.Detail.Key.cause) == AuditEvent.Detail.userErased }
 
     /// A token for one resource moves the chain on, and leaves the login's own as it is.

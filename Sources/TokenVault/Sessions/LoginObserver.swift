@@ -25,8 +25,9 @@
 public protocol LoginObserver: Sendable {
     /// Deals with an event: ``SessionEvent/Kind/refreshFailed(_:)``, ``SessionEvent/Kind/error(_:)``,
     /// ``SessionEvent/Kind/recovered``, ``SessionEvent/Kind/refreshTokenWillExpire(at:)``,
-    /// ``SessionEvent/Kind/stateChanged(_:)`` to `terminated`, or ``SessionEvent/Kind/missed(count:)``, after which the logins
-    /// should be looked at anew. If it throws, the same event comes again after 1, 2, 4 … 60 seconds, and the next ones wait.
+    /// ``SessionEvent/Kind/stateChanged(_:)`` to `terminated`, ``SessionEvent/Kind/providerStopped(name:ended:)``,
+    /// ``SessionEvent/Kind/providerResumed(name:)``, or ``SessionEvent/Kind/missed(count:)``, after which the logins should be
+    /// looked at anew. If it throws, the same event comes again after 1, 2, 4 … 60 seconds, and the next ones wait.
     func observe(_ event: SessionEvent) async throws
 
     /// Keeps the place up to which everything has been dealt with.
@@ -41,7 +42,9 @@ extension SessionEvent.Kind {
     /// Whether an observer hears of it: what says that a login needs someone, or no longer does.
     var isForObservers: Bool {
         switch self {
-        case .refreshFailed, .error, .recovered, .refreshTokenWillExpire, .stateChanged(.terminated), .missed: true
+        case .refreshFailed, .error, .recovered, .refreshTokenWillExpire, .stateChanged(.terminated), .providerStopped,
+            .providerResumed, .missed:
+            true
         case .willExpire, .expired, .updated, .stateChanged, .scopeChanged: false
         }
     }

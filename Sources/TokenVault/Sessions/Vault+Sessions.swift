@@ -52,7 +52,9 @@ extension Vault {
             while let before = end, events.count < limit {
                 let rows = try await store.audit(filter, .before(before), limit: 256)
                 var page: [SessionEvent] = []
-                for row in rows.rows.reversed().compactMap({ SessionRow($0.entry) }) {
+                for entry in rows.rows.reversed().map(\.entry) {
+                    if login == nil, userId == nil, let event = entry.providerEvent { page.append(event) }
+                    guard let row = SessionRow(entry) else { continue }
                     if names[row.user] == nil { names[row.user] = (try? await store.userId(of: row.user)) ?? "" }
                     var watched = WatchedLogin(before: row, userId: names[row.user] ?? "", nil)
                     page += watched.take(row, nil, sessions.options)

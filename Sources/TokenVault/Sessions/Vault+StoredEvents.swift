@@ -128,6 +128,8 @@ extension Vault {
         /// There is no such user, so there is nothing of theirs.
         var isEmpty = false
 
+        var isWhole: Bool { !isEmpty && user == nil && login == nil }
+
         func takes(_ row: SessionRow) -> Bool {
             !isEmpty && (user.map { $0 == row.user } ?? true) && (login.map { $0 == row.login } ?? true)
         }
@@ -151,6 +153,7 @@ extension Vault {
     private func events(
         of entry: AuditEntry, _ scope: RowScope, _ names: inout [UserHandle: String]
     ) async throws -> [SessionEvent] {
+        if scope.isWhole, let event = entry.providerEvent { return [event] }
         guard entry.damage == nil, let row = SessionRow(entry), scope.takes(row) else { return [] }
         if names[row.user] == nil { names[row.user] = (try? await store.userId(of: row.user)) ?? "" }
         var watched = WatchedLogin(before: row, userId: names[row.user] ?? "", nil)

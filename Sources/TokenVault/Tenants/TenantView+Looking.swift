@@ -31,6 +31,11 @@ extension TenantView {
         try await vault.removeProvider(named: tenant.qualify(name))
     }
 
+    /// The name of a provider of this tenant, or of all of them; nil for one of another tenant.
+    private func shown(_ name: String) -> String? {
+        tenant.plain(name) ?? (Tenant.isQualified(name) ? nil : name)
+    }
+
     private func plain(_ provider: Provider) -> Provider {
         var provider = provider
         provider.name = tenant.plain(provider.name) ?? provider.name
@@ -84,14 +89,24 @@ extension TenantView {
     }
 
     /// What has happened to this tenant's logins since a place that you have kept. See ``Vault/storedEvents(after:of:limit:)``;
-    /// a page has those of this tenant among `limit` rows of the trail. ``SessionEvent/Kind/missed(count:)`` concerns all.
+    /// a page has those of this tenant among `limit` rows of the trail. ``SessionEvent/Kind/missed(count:)`` concerns all,
+    /// and so do providers that belong to no tenant.
     public func storedEvents(after cursor: EventCursor, limit: Int = 256) async throws -> StoredEventPage {
         let page = try await vault.storedEvents(after: cursor, limit: limit)
         let events = page.events.compactMap { event -> SessionEvent? in
-            if event.login == nil { return event }
-            guard let userId = event.userId.flatMap({ tenant.plain($0) }) else { return nil }
             var event = event
-            event.userId = userId
+            switch event.kind {
+            case .providerStopped(let name, let ended):
+                guard let name = shown(name) else { return nil }
+                event.kind = .providerStopped(name: name, ended: ended)
+            case .providerResumed(let name):
+                guard let name = shown(name) else { return nil }
+                event.kind = .providerResumed(name: name)
+            case .missed: break
+            default:
+                guard let userId = event.userId.flatMap({ tenant.plain($0) }) else { return nil }
+                event.userId = userId
+            }
             return event
         }
         return StoredEventPage(events: events, cursor: page.cursor, isLast: page.isLast)

@@ -188,8 +188,7 @@ extension VaultAccess {
             return Failure(
                 error.code, "\(place.words) is a vault, not a backup of one",
                 hints: [
-                    "the backup comes first: vaultctl backup restore BACKUP TARGET",
-                    "list all backups: vaultctl backup list",
+                    "name a backup: vaultctl backup list lists them; to restore one: vaultctl backup restore BACKUP TARGET"
                 ])
         case .unknown:
             return Failure(

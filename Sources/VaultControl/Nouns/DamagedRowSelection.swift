@@ -3,19 +3,26 @@ import TokenVault
 
 /// Which damaged row is meant.
 struct DamagedRowSelection: ParsableArguments {
-    @Argument(help: .init("The row, as vaultctl damage list names it.", valueName: "row"))
+    @Argument(help: .init("The row, as vaultctl damage list names it, or its beginning.", valueName: "row"))
     var row: String
 
-    var id: DamagedRow.ID {
-        get throws(Failure) { try Self.id(row) }
+    /// Refuses what is no beginning of a row's name, before anything is opened.
+    func check() throws(Failure) { try Self.check(row) }
+
+    static func check(_ row: String) throws(Failure) {
+        guard DamagedRow.ID(row) == nil, (ShortID.normal(row)?.count ?? 0) < ShortID.least else { return }
+        throw .usage(
+            "\(Printable.named(row)) is not a row: expected 26 letters and digits, the first \(ShortID.least) or more, or "
+                + "a table and a number",
+            hint: "list all damaged rows: vaultctl damage list")
     }
 
-    static func id(_ text: String) throws(Failure) -> DamagedRow.ID {
-        guard let id = DamagedRow.ID(text) else {
-            throw .usage(
-                "\(Printable.named(text)) is not a row: expected 26 letters and digits, or a table and a number",
-                hint: "list all damaged rows: vaultctl damage list")
-        }
-        return id
+    func id(in vault: Vault) async throws -> DamagedRow.ID { try await Self.id(row, in: vault) }
+
+    static func id(_ text: String, in vault: Vault) async throws -> DamagedRow.ID {
+        if let id = DamagedRow.ID(text) { return id }
+        return try ShortID.find(
+            text, among: try await vault.damage(limit: 1_000).map(\.id), noun: "damaged row",
+            list: "vaultctl damage list", missing: .unknownRow, id: { $0.description })
     }
 }

@@ -33,12 +33,8 @@ enum ShortID {
         if named.count == 1 { return named[0] }
         guard named.isEmpty else { throw ambiguous(text, noun, named.map(id), "are labelled") }
         let hasLabels = things.contains { label($0) != nil }
-        guard let front = normal(text), front.count >= least else {
-            throw .usage(
-                "\(Printable.named(text)) is not a \(noun) id" + (hasLabels ? ", nor a label" : "")
-                    + ": use its 26 letters and digits, or the first \(least) or more",
-                hint: "list all \(noun)s: \(list)")
-        }
+        let front = try check(
+            text, noun: hasLabels ? "\(noun) id, nor a label" : "\(noun) id", of: "all \(noun)s: \(list)")
         let found = things.filter { id($0).hasPrefix(front) }
         guard found.count <= 1 else { throw ambiguous(front, noun, found.map(id), "begin with") }
         guard let thing = found.first else {
@@ -50,6 +46,19 @@ enum ShortID {
                         + (hasLabels ? ", and none is labelled so" : ""))
         }
         return thing
+    }
+
+    /// The beginning of an id, or all of it; refuses what can be neither.
+    ///
+    /// - Parameter list: what lists them, after the word.
+    @discardableResult
+    static func check(_ text: String, noun: String, of list: String) throws(Failure) -> String {
+        guard let front = normal(text), front.count >= least else {
+            throw .usage(
+                "\(Printable.named(text)) is not a \(noun): use its 26 letters and digits, or the first \(least) or more",
+                hint: "list \(list)")
+        }
+        return front
     }
 
     static func ambiguous(_ text: String, _ noun: String, _ ids: [String], _ verb: String) -> Failure {

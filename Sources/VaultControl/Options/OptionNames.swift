@@ -23,6 +23,8 @@ enum OptionNames {
             let bare = bare(name)
             let distance = EditDistance.between(bare, word)
             if distance <= (word.count < 5 ? 1 : 2) { return (name, distance) }
+            // `--all` is no beginning of `--allow-environment-key` that anybody would type.
+            guard word.count * 3 >= bare.count else { return nil }
             if bare.hasPrefix(word) || word.hasPrefix(bare) { return (name, 3 + abs(bare.count - word.count)) }
             guard bare.first == word.first, isSubsequence(word, of: bare) else { return nil }
             return (name, 20 + bare.count - word.count)

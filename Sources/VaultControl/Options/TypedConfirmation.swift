@@ -1,10 +1,13 @@
 import ArgumentParser
 
-/// For what should not be done by a habit of the fingers, and not by a script that meant another row.
+/// For what should not be done by a habit of the fingers: the row's name is typed. A script names it or says `--yes`.
 struct TypedConfirmation: ParsableArguments {
     @Option(
         name: .customLong("confirm"), help: .init("Repeat the row's name instead of being asked.", valueName: "row"))
     var confirmed: String?
+
+    @Flag(name: [.customShort("y"), .customLong("yes")], help: "Do not ask for confirmation.")
+    var isConfirmed = false
 
     /// Asks for `word` on a terminal; elsewhere it must have been given.
     func require(_ word: String, to deed: String, _ invocation: Invocation) throws {
@@ -16,10 +19,11 @@ struct TypedConfirmation: ParsableArguments {
             }
             return
         }
+        guard !isConfirmed else { return }
         guard invocation.console.inputIsTerminal else {
             throw Failure(
                 .usage, code: "confirmationNeeded", "this needs confirmation, and there is no terminal to ask on",
-                hints: ["add --confirm \(word)"])
+                hints: ["add --yes, or --confirm \(word)"])
         }
         try invocation.console.write("Type \(word) to \(deed): ", to: .error)
         let answer = String(

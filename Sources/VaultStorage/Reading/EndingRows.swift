@@ -44,56 +44,58 @@ struct EndingRows {
         guard endings.stoppedAt == nil else { return endings }
         start = max(start, head - Self.window)
         start = max(start, try rows(.renewed, of: provider, after: start, through: head, most: 1).last ?? 0)
-        endings.inARow = try ended(of: provider, after: start, through: head)
+        try count(provider, through: head, since: start, least: least, in: &endings)
         guard endings.inARow >= least else { return endings }
-        let first = start - Self.usualWindow
-        endings.endedBefore =
-            try rows(.loginDead, of: provider, after: first, through: start, most: Self.mostCounted).count
-        endings.renewedBefore =
-            try rows(.renewed, of: provider, after: first, through: start, most: Self.mostCounted).count
+        endings.renewedBefore = try rows(
+            .renewed, of: provider, after: start - Self.usualWindow, through: start, most: Self.mostCounted
+        ).count
         return endings
     }
 
-    /// How many logins the provider has ended. Those of which a reply was lost do not count: that explains their end.
-    private func ended(
-        of provider: ProviderHandle, after first: Int64, through last: Int64
-    ) throws(StoreError) -> Int {
-        let row = try tables.cursor(.endsOfProvidersLogins)
+    /// How many logins the provider has ended since a row, and what is usual before it, in one walk from the end of the trail.
+    /// Those of which a reply was lost do not count, here or there: that explains their end.
+    private func count(
+        _ provider: ProviderHandle, through last: Int64, since start: Int64, least: Int,
+        in endings: inout ProviderEndings
+    ) throws(StoreError) {
+        let first = start - Self.usualWindow
+        let row = try walk(.loginDead, of: provider, after: first, through: last, most: 2 * Self.mostCounted)
         defer { row.reset() }
-        row.bind(1, AuditKind.loginDead.rawValue)
-        row.bind(2, first)
-        row.bind(3, last)
-        row.bind(4, provider.bytes)
-        row.bind(5, Int64(Self.mostCounted))
-        var ended: Set<LoginHandle> = []
+        var (ended, before): (Set<LoginHandle>, Set<LoginHandle>) = ([], [])
         while try row.step() {
             let columns = AuditColumns(row)
-            guard let login = columns.login, !ended.contains(login) else { continue }
+            let isBefore = columns.sequence <= start
+            if isBefore, ended.count < least { break }
+            guard let login = columns.login, !(isBefore ? before : ended).contains(login) else { continue }
             let detail = try? opener.auditDetail(row, columns)
             let reason = detail?.texts.first { $0.key == AuditEvent.Detail.endReason }?.value
-            if reason != AuditEvent.Detail.lostResponse { ended.insert(login) }
+            guard reason != AuditEvent.Detail.lostResponse else { continue }
+            if isBefore { before.insert(login) } else { ended.insert(login) }
         }
-        return ended.count
+        (endings.inARow, endings.endedBefore) = (ended.count, before.count)
     }
 
-    /// The numbers of the rows of this kind, the latest first; of ends one for each login.
+    /// The numbers of the rows of this kind, the latest first.
     private func rows(
         _ kind: AuditKind, of provider: ProviderHandle, after first: Int64, through last: Int64, most: Int
     ) throws(StoreError) -> [Int64] {
-        let row = try tables.cursor(.rowsOfProvidersLogins)
+        let row = try walk(kind, of: provider, after: first, through: last, most: most)
         defer { row.reset() }
+        var found: [Int64] = []
+        while try row.step() { found.append(AuditColumns(row).sequence) }
+        return found
+    }
+
+    private func walk(
+        _ kind: AuditKind, of provider: ProviderHandle, after first: Int64, through last: Int64, most: Int
+    ) throws(StoreError) -> any RowCursor {
+        let row = try tables.cursor(.rowsOfProvidersLogins)
         row.bind(1, kind.rawValue)
         row.bind(2, first)
         row.bind(3, last)
         row.bind(4, provider.bytes)
         row.bind(5, Int64(most))
-        var found: [Int64] = []
-        var ended: Set<Bytes16> = []
-        while try row.step() {
-            if kind == .loginDead, let login = row.bytes16(1), !ended.insert(login).inserted { continue }
-            found.append(row.integer(0))
-        }
-        return found
+        return row
     }
 }
 
@@ -105,17 +107,9 @@ extension Query {
             .isNotNull(Table.audit["provider"]),
         ], order: [.down(Table.audit["sequence"])], mostRows: 1, index: "auditByProvider")
 
-    fileprivate static let endsOfProvidersLogins = select(
-        auditColumns, from: .audit, joins: [.each(Table.login["handle"], is: Table.audit["login"])],
-        where: [
-            .equal(Table.audit["kind"], 1), .greater(Table.audit["sequence"], 2), .atMost(Table.audit["sequence"], 3),
-            .equal(Table.login["provider"], 4),
-        ], order: [.down(Table.audit["sequence"])], limit: 5)
-
     // From the end of the trail, as for the last renewal.
     fileprivate static let rowsOfProvidersLogins = select(
-        Table.audit.columns("sequence", "login"), from: .audit,
-        joins: [.each(Table.login["handle"], is: Table.audit["login"])],
+        auditColumns, from: .audit, joins: [.each(Table.login["handle"], is: Table.audit["login"])],
         where: [
             .equal(Table.audit["kind"], 1), .greater(Table.audit["sequence"], 2), .atMost(Table.audit["sequence"], 3),
             .equal(Table.login["provider"], 4),

@@ -32,6 +32,29 @@ struct ProviderProfileTests {
         print("profiles: \(ProviderProfile.shipped.count), recorded replies: \(RecordedReply.all.count)")
     }
 
+    /// What Entra's numbers mean where its error alone would mislead, and that the others change nothing.
+    @Test(arguments: [
+        ("invalid_grant", "70000", "dead invalidGrant"), ("invalid_grant", "70008", "dead invalidGrant"),
+        ("invalid_grant", "700082", "dead invalidGrant"), ("invalid_grant", "700084", "dead invalidGrant"),
+        ("invalid_grant", "50173", "dead invalidGrant"), ("invalid_grant", "50078,700082", "dead invalidGrant"),
+        ("invalid_grant", "50076", "needsUser"), ("invalid_grant", "50079", "needsUser"),
+        ("invalid_grant", "65001", "needsUser"), ("invalid_grant", "50055", "needsUser"),
+        ("interaction_required", "53003", "needsUser"), ("access_denied", "53003", "needsUser"),
+        ("invalid_client", "7000215", "clientRefused"), ("invalid_client", "7000222", "clientRefused"),
+        ("unauthorized_client", "700016", "misconfigured"), ("invalid_resource", "90009", "misconfigured"),
+        ("invalid_request", "90033", "transient temporary"), ("invalid_grant", "50196", "transient temporary"),
+        ("invalid_request", "90024", "transient temporary"), ("invalid_grant", "0", "dead invalidGrant"),
+    ])
+    func anEntraNumberIsReadWhereItsErrorMisleads(error: String, numbers: String, expected: String) throws {
+        let body =
+            #"{"error":"\#(error)","error_description":"AADSTS\#(numbers): words","error_codes":[\#(numbers)]}"#
+        let context = ClassificationContext(
+            expectedTokenType: .bearer, inDoubtIntentExisted: false, grantIsNew: false, proofWasSent: false,
+            startedAt: Sample.start, repliedAt: Sample.start)
+        let answer = reply(400, body, [("Content-Type", "application/json")])
+        #expect(classify(.reply(answer), context, try ProviderProfile.named("entra").reply).words == expected)
+    }
+
     @Test func theGenericProfileIsTheRFC() throws {
         let generic = try ProviderProfile.named("generic")
         #expect(generic.reply == .rfc)

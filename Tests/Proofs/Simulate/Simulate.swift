@@ -9,12 +9,15 @@ enum Simulate {
         guard let order = Order(CommandLine.arguments.dropFirst()) else {
             print(
                 "usage: simulate [WORLD] [--seed N [--trace]] | [WORLD] [--from SEED] [--schedules COUNT] | --kept"
-                    + " | --isolation COUNT\nWORLD: --machines, --schedulers, or both")
+                    + " | --isolation COUNT | --refusals COUNT\nWORLD: --machines, --schedulers, or both")
             exit(1)
         }
         Simulation.takeOver()
         if let scripts = order.isolation {
             exit(isolate(from: order.from, scripts) ? 0 : 1)
+        }
+        if let worlds = order.refusals {
+            exit(refuse(from: order.from, worlds) ? 0 : 1)
         }
         if let seed = order.seed {
             exit(play(seed, order) ? 0 : 1)
@@ -51,6 +54,16 @@ enum Simulate {
         return counts.violations.isEmpty
     }
 
+    /// Whether a server that refuses everybody costs no more than the fuse lets through.
+    private static func refuse(from first: UInt64, _ worlds: UInt64) -> Bool {
+        let counts = MassRefusals.play(from: first, count: worlds)
+        for violation in counts.violations.prefix(10) { print(violation) }
+        print(
+            "refusals: worlds=\(counts.worlds) requests=\(counts.requests) refusals=\(counts.refusals) lost=\(counts.lost)"
+                + " kept=\(counts.kept) ended=\(counts.ended) failed=\(counts.violations.count)")
+        return counts.violations.isEmpty
+    }
+
     private static func run(_ order: Order) -> Bool {
         var counts = Counts()
         var failures = 0
@@ -80,6 +93,7 @@ enum Simulate {
 private struct Order {
     var seed: UInt64?
     var isolation: UInt64?
+    var refusals: UInt64?
     var isTraced = false
     var hasMachines = false
     var hasSchedulers = false
@@ -95,12 +109,13 @@ private struct Order {
             case "--machines": hasMachines = true
             case "--schedulers": hasSchedulers = true
             case "--kept": isKept = true
-            case "--seed", "--from", "--schedules", "--isolation":
+            case "--seed", "--from", "--schedules", "--isolation", "--refusals":
                 guard let text = rest.popFirst(), let number = UInt64(text), number < 1 << 48 else { return nil }
                 switch argument {
                 case "--seed": seed = number
                 case "--from": from = number
                 case "--isolation": isolation = number
+                case "--refusals": refusals = number
                 default: schedules = number
                 }
             default: return nil

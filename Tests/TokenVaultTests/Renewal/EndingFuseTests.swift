@@ -13,7 +13,7 @@ import VaultStorage
 @Suite(.tags(.everyEngine))
 struct EndingFuseTests {
     /// Refuses refresh tokens of these chains, and renews all others; chains are named by what stands before a dot.
-    private func refuse(_ dead: @escaping @Sendable (String) -> Bool, in world: World) {
+    func refuse(_ dead: @escaping @Sendable (String) -> Bool, in world: World) {
         world.transport.fallback = ScriptedReply { request throws(HTTPTransportError) in
             let token = request.form["refresh_token"].map { String($0.dropFirst("CANARY-refresh-".count)) } ?? ""
             let name = String(token.prefix { $0 != "." })
@@ -23,13 +23,13 @@ struct EndingFuseTests {
         }
     }
 
-    private func chains(_ count: Int, in world: World) async throws -> [Login] {
+    func chains(_ count: Int, in world: World) async throws -> [Login] {
         var logins: [Login] = []
         for index in 0..<count { logins.append(try await world.addChain(user: "user\(index)", name: "\(index)")) }
         return logins
     }
 
-    private func dead(_ logins: [Login], in world: World) async throws -> Int {
+    func dead(_ logins: [Login], in world: World) async throws -> Int {
         try await logins.asyncCount { try await world.vault.login($0.id).failure != nil }
     }
 

@@ -25,6 +25,16 @@ struct AcceptDeathsCommandTests {
             let accepted = try await world.ok("provider", "accept-deaths", "acme", "--yes", "--json")
             #expect(try accepted.json["wasStopped"] as? Bool == true)
             #expect(try await !world.harness.run("doctor").output.contains("is stopped"))
+            let told = try await world.ok(
+                "events", "--after", "start", "--event", "providerStopped", "--event", "providerResumed", "--json")
+            let events = try told.output.split(separator: "\n").map {
+                try #require(JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+            }
+            #expect(events.map { $0["event"] as? String } == ["providerStopped", "providerResumed"])
+            #expect(events.map { $0["provider"] as? String } == ["acme", "acme"])
+            #expect(events.first?["ended"] as? Int == 2)
+            #expect(events.allSatisfy { $0["login"] is NSNull })
+            #expect(try await world.ok("events").output.contains("acme, after 2 logins"))
         }
     }
 

@@ -31,7 +31,9 @@ extension Renewal {
                     return false
                 }
                 state.commit(reply, afterDoubt: claim.isInDoubt)
-                if state.endings?.stoppedAt != nil { state.providerEvents.append(AuditEvent(.providerResumed)) }
+                if state.endings?.stoppedAt != nil, let name = attempt.provider?.record.name {
+                    state.providerEvents.append(AuditEvent(.providerResumed, [.init("name", name)]))
+                }
                 if isFruitless { state.postpone(from: now, retryAfter: nil, random: 1) }
                 return true
             }
@@ -154,7 +156,11 @@ extension Renewal {
                 if fuse == .last, let endings = state.endings {
                     state.providerEvents.append(
                         AuditEvent(
-                            .providerStopped, [.init(AuditEvent.Detail.count, String(endings.inARow + 1))]))
+                            .providerStopped,
+                            [
+                                .init("name", attempt?.provider?.record.name ?? ""),
+                                .init(AuditEvent.Detail.count, String(endings.inARow + 1)),
+                            ]))
                 }
                 let isSuspicious =
                     if case .dead(let reason) = verdict { state.isLateArrivalSuspected(reason, trial) } else { false }

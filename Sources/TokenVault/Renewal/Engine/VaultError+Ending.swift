@@ -7,10 +7,11 @@ extension VaultError {
         let error = VaultError(of: ending, current: current, now: now)
         let answer: RefusalRecord? =
             switch ending {
-            case .failed, .refused(.providerStopped): current.session.lastRefusal
+            case .failed, .refused(.providerStopped), .refused(.dead): current.session.lastRefusal
             default: nil
             }
-        let shown = answer.map { ProviderAnswer($0) }
+        // An end is final: why a request before it did not arrive does not help any more.
+        let shown = answer.map { ProviderAnswer($0) }.flatMap { error.code.isEnd && $0.failure != nil ? nil : $0 }
         let cause = shown.flatMap { Self.cause($0) }
         self.init(
             error.code, cause.map { "\(error.message): \($0.words)" } ?? error.message, hint: cause?.hint ?? error.hint,
@@ -88,4 +89,9 @@ extension VaultError {
             }
         }
     }
+}
+
+extension VaultError.Code {
+    /// Whether the login is over.
+    fileprivate var isEnd: Bool { self == .refreshFailed || self == .lostResponse }
 }

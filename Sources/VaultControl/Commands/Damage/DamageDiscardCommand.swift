@@ -19,8 +19,9 @@ struct DamageDiscardCommand: VaultCommand {
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
-        let id = try selection.id
+        try selection.check()
         let discarded = try await VaultAccess(global, invocation).open { vault in
+            let id = try await selection.id(in: vault)
             let content = try await vault.damagedRow(id)
             invocation.note("discarding loses \(DamageFacts.loss(content))")
             try confirmation.require(id.description, to: "discard it", invocation)

@@ -20,9 +20,10 @@ struct DamageExportCommand: VaultCommand {
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
-        let id = try selection.id
-        let (content, vaultID) = try await VaultAccess(global, invocation).open { vault in
-            (try await vault.damagedRow(id), try await vault.status().vaultID)
+        try selection.check()
+        let (id, content, vaultID) = try await VaultAccess(global, invocation).open { vault in
+            let id = try await selection.id(in: vault)
+            return (id, try await vault.damagedRow(id), try await vault.status().vaultID)
         }
         let document = Self.document(content, vaultID).json.text + "\n"
         guard output != "-" else {

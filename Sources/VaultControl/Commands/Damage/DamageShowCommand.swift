@@ -10,8 +10,11 @@ struct DamageShowCommand: VaultCommand {
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
-        let id = try selection.id
-        let content = try await VaultAccess(global, invocation).open { try await $0.damagedRow(id) }
+        try selection.check()
+        let (id, content) = try await VaultAccess(global, invocation).open { vault in
+            let id = try await selection.id(in: vault)
+            return (id, try await vault.damagedRow(id))
+        }
         try invocation.emit(DamageFacts.sheet(content))
         invocation.hint("keep a copy: vaultctl damage export \(id) --output FILE")
         invocation.hint("discard it: vaultctl damage discard \(id)")

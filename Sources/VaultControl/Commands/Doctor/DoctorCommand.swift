@@ -62,6 +62,9 @@ struct DoctorCommand: VaultCommand {
             try report.add(
                 LockedVaultCheckup.findings(location, failure, namesKey: access.namesKey) + outside
                     + LockedVaultCheckup.unseen)
+        } catch {
+            try report.writeFound()
+            throw error
         }
         try report.finish()
         if !report.isHealthy { throw ExitRequest(status: .partlyDone) }

@@ -48,6 +48,9 @@ struct DoctorFinding: Sendable {
     /// An operator has said that it is meant to be so.
     var isAccepted = false
 
+    /// As people see it.
+    var shownLevel: Level { isAccepted ? .note : level }
+
     /// Whether it counts for the exit code.
     var needsAttention: Bool { level.needsAttention && !isAccepted }
 

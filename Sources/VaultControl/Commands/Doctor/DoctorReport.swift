@@ -1,4 +1,4 @@
-/// Prints what `doctor` finds as it is found: looking at a big vault takes a while.
+/// Prints what `doctor` finds: for people the worst first, for programs as it is found.
 final class DoctorReport {
     private let invocation: Invocation
     private var findings: [DoctorFinding] = []
@@ -20,21 +20,26 @@ final class DoctorReport {
             finding.isAccepted = finding.level == .warning && accepted.contains(finding.check)
             return finding
         }
-        let text =
-            if invocation.isJSON { json(found) } else if invocation.isTerminal { words(found) } else {
-                Self.lines(found)
-            }
+        if invocation.isJSON { try invocation.console.write(json(found), to: .output) }
         findings += found
-        try invocation.console.write(text, to: .output)
     }
 
     func finish() throws {
-        if invocation.isJSON {
+        guard !invocation.isJSON else {
             let start = findings.isEmpty ? "{\"findings\":[" : "\n"
-            try invocation.console.write("\(start)],\"isHealthy\":\(isHealthy)}\n", to: .output)
-        } else if invocation.isTerminal {
-            try invocation.console.write("\n" + summary + "\n", to: .output)
+            return try invocation.console.write("\(start)],\"isHealthy\":\(isHealthy)}\n", to: .output)
         }
+        try writeFound()
+        if invocation.isTerminal { try invocation.console.write("\n" + summary + "\n", to: .output) }
+    }
+
+    /// Of a look that was broken off, too.
+    func writeFound() throws {
+        guard !invocation.isJSON else { return }
+        let sorted = DoctorFinding.Level.allCases.reversed().flatMap { level in
+            findings.filter { $0.shownLevel == level }
+        }
+        try invocation.console.write(invocation.isTerminal ? words(sorted) : Self.lines(sorted), to: .output)
     }
 
     private func json(_ found: [DoctorFinding]) -> String {
@@ -54,7 +59,7 @@ final class DoctorReport {
             let subject = finding.subject.map { Printable.escape($0) + ": " } ?? ""
             let indent = Self.labelWidth + width + 2
             let line =
-                Self.label(finding.isAccepted ? .note : finding.level, style) + finding.check.words + padding
+                Self.label(finding.shownLevel, style) + finding.check.words + padding
                 + Paragraph.wrapped(
                     subject + Printable.escape(finding.text) + (finding.isAccepted ? " (accepted)" : ""),
                     indent: indent, width: columns) + "\n"

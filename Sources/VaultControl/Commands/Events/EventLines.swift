@@ -54,9 +54,9 @@ struct EventLines {
         cells[5] = DisplayWidth.cut(Printable.shortened(cells[5], to: 200), to: isNarrow ? 43 : 60)
         let line = Self.columns(cells, isNarrow)
         switch event.kind {
-        case .refreshFailed, .error: return style.red(line)
+        case .refreshFailed, .error, .providerStopped: return style.red(line)
         case .willExpire, .expired, .refreshTokenWillExpire, .missed: return style.yellow(line)
-        case .stateChanged(.established), .recovered: return style.green(line)
+        case .stateChanged(.established), .recovered, .providerResumed: return style.green(line)
         case .updated, .stateChanged, .scopeChanged: return line
         }
     }
@@ -80,6 +80,8 @@ struct EventLines {
         case .refreshFailed(let failure): failure.reason.description
         case .scopeChanged(let isNarrower): isNarrower ? "narrower" : "wider"
         case .error(let code): code.name
+        case .providerStopped(let name, let ended): "\(name), after \(Count.of(ended, "login"))"
+        case .providerResumed(let name): name
         case .missed(let count): Count.of(count, "event")
         }
     }
@@ -98,6 +100,8 @@ struct EventLines {
             case .refreshFailed(let failure): [.data("reason", failure.reason.description)]
             case .scopeChanged(let isNarrower): [.data("isNarrower", isNarrower)]
             case .error(let code): [.data("error", code.name)]
+            case .providerStopped(let name, let ended): [.data("provider", name), .data("ended", ended)]
+            case .providerResumed(let name): [.data("provider", name)]
             case .missed(let count): [.data("count", count)]
             }
         let further: [Field] =

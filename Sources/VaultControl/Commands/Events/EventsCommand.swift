@@ -28,7 +28,7 @@ struct EventsCommand: VaultCommand {
             restarts, too. --exec runs a program with the event's name as its last argument and the event as JSON on \
             standard input; exit code 0 means that it was dealt with. --post sends one signed request for each event; a \
             2xx means the same. Both are tried again until they succeed, the next event waits, and unless --event \
-            chooses, they get refreshFailed, error, recovered and missed.
+            chooses, they get refreshFailed, error, recovered, providerStopped, providerResumed and missed.
             """)
 
     @Flag(name: .shortAndLong, help: "Keep running, and show events as they happen.")
@@ -73,9 +73,11 @@ struct EventsCommand: VaultCommand {
 
     private static let names = [
         "updated", "stateChanged", "refreshFailed", "error", "recovered", "scopeChanged", "willExpire", "expired",
-        "refreshTokenWillExpire", "missed",
+        "refreshTokenWillExpire", "providerStopped", "providerResumed", "missed",
     ]
-    private static let usuallyDelivered: Set<String> = ["refreshFailed", "error", "recovered", "missed"]
+    private static let usuallyDelivered: Set<String> = [
+        "refreshFailed", "error", "recovered", "providerStopped", "providerResumed", "missed",
+    ]
 
     func validate() throws {
         if exec != nil, post != nil { throw ValidationError("--exec and --post cannot be combined") }

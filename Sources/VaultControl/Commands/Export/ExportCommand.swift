@@ -32,6 +32,8 @@ struct ExportCommand: VaultCommand {
     @Option(name: .shortAndLong, help: .init("Only logins of this user.", valueName: "id"))
     var user: String?
 
+    @OptionGroup var tenant: TenantOption
+
     @Option(help: "The form: that of vaultctl import, or of the system that gets them.")
     var format: ExportFormat = .canonical
 
@@ -63,6 +65,9 @@ struct ExportCommand: VaultCommand {
 
     func validate() throws {
         guard !(hold && copy) else { throw ValidationError("--hold and --copy cannot be combined") }
+        guard tenant.tenant == nil || user != nil || provider != nil else {
+            throw ValidationError("--tenant needs --user or --provider, to which it belongs")
+        }
         guard !(again && copy) else { throw ValidationError("--again and --copy cannot be combined") }
         if (try? ArgumentCheck.source(to)) == nil { throw ValidationError("--to must be a name of 1 to 64 bytes") }
         guard recipients.isEmpty || plainToFd == nil else {
@@ -87,7 +92,8 @@ struct ExportCommand: VaultCommand {
         try SealedOutput.check(recipients)
         let access = VaultAccess(global, invocation)
         let export = LoginExport.Options(
-            userId: user, provider: provider, owner: copy ? .vault : .other(to), repeats: again)
+            userId: user.map { tenant.user($0) }, provider: provider.map { tenant.provider($0) },
+            owner: copy ? .vault : .other(to), repeats: again)
         if dryRun { return try await plan(export, access, invocation) }
         if copy {
             try confirmation.require(

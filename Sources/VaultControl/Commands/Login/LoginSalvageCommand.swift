@@ -35,21 +35,22 @@ struct LoginSalvageCommand: VaultCommand {
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
+        if used == nil || revealed == nil, let reply = used ?? revealed {
+            try ShortID.check(reply, noun: "reply id", of: "the kept replies: vaultctl login salvage LOGIN")
+        }
         switch (used, revealed) {
         case (nil, nil): try await list(invocation)
-        case (let text?, nil): try await use(Self.id(text), invocation)
-        case (nil, let text?): try await reveal(Self.id(text), invocation)
+        case (let text?, nil): try await use(text, invocation)
+        case (nil, let text?): try await reveal(text, invocation)
         case (_?, _?): throw Failure.usage("--use and --reveal cannot be combined", hint: "use only one of them")
         }
     }
 
-    private static func id(_ text: String) throws -> UnusableReplyID {
-        guard let id = UnusableReplyID(text) else {
-            throw Failure.usage(
-                "\(Printable.named(text)) is not a reply id, which is 26 letters and digits",
-                hint: "list the kept replies: vaultctl login salvage LOGIN")
-        }
-        return id
+    private static func id(_ text: String, of login: LoginID, in vault: Vault) async throws -> UnusableReplyID {
+        if let id = UnusableReplyID(text) { return id }
+        return try ShortID.find(
+            text, among: try await vault.unusableReplies(of: login).map(\.id), noun: "reply",
+            list: "vaultctl login salvage \(login)", missing: .unknownReply, id: { $0.description })
     }
 
     private func list(_ invocation: Invocation) async throws {
@@ -68,9 +69,10 @@ struct LoginSalvageCommand: VaultCommand {
         }
     }
 
-    private func use(_ id: UnusableReplyID, _ invocation: Invocation) async throws {
+    private func use(_ reply: String, _ invocation: Invocation) async throws {
         let login = try await VaultAccess(global, invocation).manage { users in
             let login = try await selection.find(in: users.vault)
+            let id = try await Self.id(reply, of: login.id, in: users.vault)
             try confirmation.require(
                 "Take the refresh token from this reply for \(LoginFacts.name(login))", isFinal: false, invocation)
             return try await users.useUnusableReply(id, of: login.id)
@@ -80,16 +82,17 @@ struct LoginSalvageCommand: VaultCommand {
         invocation.hint("see whether it works: vaultctl login refresh \(login.id)")
     }
 
-    private func reveal(_ id: UnusableReplyID, _ invocation: Invocation) async throws {
+    private func reveal(_ reply: String, _ invocation: Invocation) async throws {
         guard onTerminal || !invocation.isTerminal else {
             throw Failure.usage(
                 "a reply's body is not shown on a terminal",
                 hint: "write it to a file or a pipe, or add --on-terminal")
         }
-        let (body, isUTF8) = try await VaultAccess(global, invocation).manage { users in
+        let (id, body, isUTF8) = try await VaultAccess(global, invocation).manage { users in
             let login = try await selection.find(in: users.vault)
+            let id = try await Self.id(reply, of: login.id, in: users.vault)
             let body = try await users.revealUnusableReply(id, of: login.id)
-            return (body, String(validating: body, as: UTF8.self) != nil)
+            return (id, body, String(validating: body, as: UTF8.self) != nil)
         }
         if invocation.isJSON {
             try invocation.emit(

@@ -14,7 +14,7 @@ struct OutboxRetryCommand: VaultCommand {
             destroyed here, and the audit log records that.
             """)
 
-    @Argument(help: "Revocations from vaultctl outbox list; by default, all that are due.")
+    @Argument(help: "Revocations from vaultctl outbox list, or their beginnings; by default, all that are due.")
     var revocations: [String] = []
 
     @Flag(help: "Also retry those that are not due yet.")
@@ -33,16 +33,12 @@ struct OutboxRetryCommand: VaultCommand {
     }
 
     func run(_ invocation: Invocation) async throws {
-        let ids = try revocations.map { text in
-            guard let id = RevocationID(text) else {
-                throw Failure.usage(
-                    "\(Printable.shortened(text)) is not a revocation id",
-                    hint: "list pending revocations: vaultctl outbox list")
-            }
-            return id
+        for text in revocations {
+            try ShortID.check(text, noun: "revocation id", of: "pending revocations: vaultctl outbox list")
         }
-        let selection: UserManager.RevocationSelection = ids.isEmpty ? (all ? .all : .due) : .only(ids)
         let (report, left) = try await VaultAccess(global, invocation).manage { users in
+            let ids = try await ids(in: users.vault)
+            let selection: UserManager.RevocationSelection = ids.isEmpty ? (all ? .all : .due) : .only(ids)
             let report = try await users.retryRevocations(selection, limit: limit)
             return (report, try await users.vault.status().pendingRevocations)
         }
@@ -50,6 +46,26 @@ struct OutboxRetryCommand: VaultCommand {
         guard report.isComplete else {
             invocation.warn("not every provider has confirmed; the vault keeps the rest")
             throw ExitRequest(status: .partlyDone)
+        }
+    }
+
+    private func ids(in vault: Vault) async throws -> [RevocationID] {
+        if revocations.allSatisfy({ RevocationID($0) != nil }) { return revocations.compactMap { RevocationID($0) } }
+        var (pending, cursor): ([RevocationID], PendingRevocationPage.Cursor?) = ([], nil)
+        repeat {
+            let page = try await vault.pendingRevocations(after: cursor, limit: Listing.pageSize)
+            pending += page.entries.compactMap { entry in
+                switch entry {
+                case .pending(let revocation): revocation.id
+                case .damaged(let id, _): id
+                }
+            }
+            cursor = page.next
+        } while cursor != nil
+        return try revocations.map { text in
+            try ShortID.find(
+                text, among: pending, noun: "revocation", list: "vaultctl outbox list", missing: .unknownRevocation,
+                id: { $0.description })
         }
     }
 

@@ -44,6 +44,7 @@ struct ProviderAddCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
+        if let replaceDamaged { try DamagedRowSelection.check(replaceDamaged) }
         guard replaceDamaged == nil || tenant.tenant == nil else {
             throw Failure.usage("--replace-damaged and --tenant cannot be combined")
         }
@@ -72,7 +73,7 @@ struct ProviderAddCommand: VaultCommand {
                     return try await vault.addProvider(registration, of: tenant.tenant?.tenant)
                 }
                 return try await vault.addProvider(
-                    registration, replacingDamaged: try DamagedRowSelection.id(replaceDamaged))
+                    registration, replacingDamaged: try await DamagedRowSelection.id(replaceDamaged, in: vault))
             } catch let error as VaultError where error.code == .conflict && error.hint == "choose another name" {
                 throw exists
             }

@@ -52,7 +52,7 @@ struct SalvageCommandTests {
             let body = try await world.ok("login", "salvage", login, "--reveal", reply).output
             #expect(body.contains("refresh_token"))
             try await world.fails(.usage, "login", "salvage", login, "--reveal", reply, "--use", reply)
-            try await world.fails(.usage, "login", "salvage", login, "--reveal", "nonsense")
+            try await world.fails(.usage, "login", "salvage", login, "--reveal", "non-sense")
         }
     }
 }

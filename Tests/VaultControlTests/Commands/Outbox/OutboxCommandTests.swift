@@ -55,7 +55,7 @@ struct OutboxCommandTests {
         try await World.with { world in
             #expect((try await world.ok("outbox", "list", "--json").json["revocations"] as? [Any])?.isEmpty == true)
             try await world.ok("outbox", "retry", "--all")
-            try await world.fails(.usage, "outbox", "retry", "nonsense")
+            try await world.fails(.usage, "outbox", "retry", "non-sense")
             try await world.fails(.usage, "outbox", "retry", "--limit", "0")
         }
     }
