@@ -37,7 +37,10 @@ final class RenewalEngine: Sendable {
         }
         defer { if let asking { vault.askedWaits.end(asking) } }
         if let refusal = RenewalRefusal(snapshot, now: vault.now) {
-            return try acceptable(snapshot, target, demand) ?? { throw VaultError(refusal, now: vault.now) }()
+            return try acceptable(snapshot, target, demand)
+                ?? {
+                    throw VaultError(.refused(refusal), current: snapshot, now: vault.now)
+                }()
         }
         return try await vault.working {
             try await waitForToken(snapshot, target: target, demand: demand, deadline: deadline)
@@ -82,7 +85,9 @@ final class RenewalEngine: Sendable {
             switch wait {
             case .ended where flight.target != target:
                 // One token of the chain is spent at a time, whatever it is for; now it is this caller's turn.
-                if let refusal = RenewalRefusal(current, now: vault.now) { throw VaultError(refusal, now: vault.now) }
+                if let refusal = RenewalRefusal(current, now: vault.now) {
+                    throw VaultError(.refused(refusal), current: current, now: vault.now)
+                }
             case .ended(let ending)
             where isPassing(ending, current, target)
                 && vault.timeSource.uptime() - started < deadline ?? Self.longestRetry:

@@ -7,7 +7,9 @@ extension VaultError {
         let error = VaultError(of: ending, current: current, now: now)
         let answer: RefusalRecord? =
             switch ending {
-            case .failed, .refused(.providerStopped), .refused(.dead): current.session.lastRefusal
+            case .failed, .refused(.providerStopped), .refused(.dead), .refused(.postponed): current.session.lastRefusal
+            // Another login may have been refused: what stood in the way of this one's last request does not say why.
+            case .refused(.breakerOpen): current.session.lastRefusal.flatMap { $0.failure == nil ? $0 : nil }
             default: nil
             }
         // An end is final: why a request before it did not arrive does not help any more.
