@@ -36,7 +36,7 @@ enum CommandNames {
         var meant = CommandSuggestions(Array(words)).all
         // `user alice` wants to see her.
         let shown = ["vaultctl user": "ID", "vaultctl login": "ID", "vaultctl provider": "NAME"]
-        if meant.isEmpty, words.count == 2, let what = shown[path] {
+        if meant.isEmpty, arguments.first != "help", words.count == 2, let what = shown[path] {
             meant = ["\(path.dropFirst("vaultctl ".count)) show \(what)"]
         }
         let sentence = "\(path) has no command '\(Printable.shortened(name))'"
