@@ -20,8 +20,10 @@ class Asynchronously(Part):
 
     name = "asynchronously"
     is_synchronous = False
-    # The last ones are of renewals that a killed process had begun, and of logins that have ended.
-    expected_codes = {"busy", "ownershipLost", "held", "refreshStalled", "lostResponse", "refreshFailed"}
+    # The last ones are of renewals that a killed process had begun, of logins that have ended, and of a base backup that was
+    # started in the primary's place: until that is found out, a process that has seen newer rows of a user refuses the older.
+    expected_codes = {
+        "busy", "ownershipLost", "held", "refreshStalled", "lostResponse", "refreshFailed", "rollbackSuspected"}
 
     def __init__(self, *given, holds: int):
         super().__init__(*given)
