@@ -128,6 +128,15 @@ class Cluster:
             time.sleep(0.05)
         raise OSError("the standby does not follow")
 
+    def catch_up(self) -> None:
+        """Until the standby has what is committed now, also what its sender did not wait for."""
+        end = self.primary.sql("SELECT pg_current_wal_insert_lsn()")
+        for _ in range(600):
+            if self.primary.sql(f"SELECT count(*) FROM pg_stat_replication WHERE replay_lsn >= '{end}'::pg_lsn") != "0":
+                return
+            time.sleep(0.05)
+        raise OSError("the standby does not catch up")
+
     def demand_standby(self, is_demanded: bool) -> None:
         """Whether a commit waits for it."""
         if self.is_synchronous == is_demanded:

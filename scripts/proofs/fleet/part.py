@@ -131,11 +131,12 @@ class Part:
     def visit_again(self, machine: Machine) -> None:
         """Processes that come and go, beside those that stay."""
         while not self.done.wait(random.uniform(0.2, 1)):
-            if random.random() < 0.3:
-                self.visitors.read(machine)
-                continue
             with self.visitors.quiet[machine.name]:
-                if self.visits_now():
+                if not self.visits_now():
+                    continue
+                if random.random() < 0.3:
+                    self.visitors.read(machine)
+                else:
                     self.visitors.change(machine, f"user-{random.randrange(USERS)}", self.kills_visitors())
 
     def visits_now(self) -> bool:
