@@ -49,7 +49,7 @@ def find_programs() -> Path:
     return Path(own).resolve().parent if own else sorted(Path("/usr/lib/postgresql").glob("*/bin/pg_ctl"))[-1].parent
 
 
-def _runs(pid: int) -> bool:
+def runs(pid: int) -> bool:
     """It may have ended, and its end not been asked for."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
@@ -112,7 +112,7 @@ class Node:
         self.process.kill()
         self.process.wait()
         self.process = None
-        while any(_runs(pid) for pid in children):
+        while any(runs(pid) for pid in children):
             time.sleep(0.01)
 
     def sql(self, command: str) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from network import start
-from node import find_programs
+from node import find_programs, runs
 from way import Way
 
 # How long Patroni lets a leader be silent: the least that it takes. Its default is 30.
@@ -167,7 +167,7 @@ class Member:
         pids = self.pids()
         send(pids, signal.SIGKILL)
         self.patroni.kill()
-        until(f"{self.name} is gone", lambda: not any(_runs(pid) for pid in pids), 20)
+        until(f"{self.name} is gone", lambda: not any(runs(pid) for pid in pids), 20)
         # What it had sent, and nobody has taken.
         self.way.drop()
 
@@ -175,13 +175,6 @@ class Member:
         """Another machine in its place, with nothing on it."""
         shutil.rmtree(self.data, ignore_errors=True)
         self.patroni.start()
-
-
-def _runs(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 class Cluster:
