@@ -2,21 +2,23 @@ import FoundationEssentials
 import OAuthClient
 import VaultCrypto
 
-/// Which chains and accounts have been met, and on which row: 24 bytes each, in a table that is at least 7/16 full, and
-/// nothing of the tokens.
+/// Which chains and accounts have been met, and on which row: 24 bytes each, and nothing of the tokens.
 struct ChainIndex {
-    private var slots: [Slot]
-    private var count = 0
+    private var slots = NameTable<Slot>()
     private let fingerprint: ChainFingerprint
 
-    private struct Slot {
-        var name: UInt64
+    private struct Slot: NamedSlot {
+        var hash: UInt64
         /// Zero for an empty slot.
         var row: UInt32
         /// Seconds since 1970; zero if it is not known when the tokens were issued.
         var moment: UInt32
         var owner: UInt32
         var tokens: UInt32
+
+        static var empty: Slot { Slot(hash: 0, row: 0, moment: 0, owner: 0, tokens: 0) }
+        var isEmpty: Bool { row == 0 }
+        func hasName(of other: Slot) -> Bool { hash == other.hash }
     }
 
     /// A row that names a chain or an account.
@@ -59,7 +61,6 @@ struct ChainIndex {
         do throws(VaultCryptoError) { fingerprint = try ChainFingerprint() } catch {
             throw ImportError(.unreadableFile, "there is no memory for a key")
         }
-        slots = Array(repeating: Slot(name: 0, row: 0, moment: 0, owner: 0, tokens: 0), count: 1_024)
     }
 
     /// The first eight hexadecimal digits of a fingerprint, for reports.
@@ -69,41 +70,19 @@ struct ChainIndex {
 
     /// Notes a name with its row. If it was met before: where, and what the two rows are to each other.
     mutating func meet(_ text: String, _ visit: Visit) -> Met? {
-        let name = fingerprint(of: text).firstWord
-        var index = place(of: name)
-        if slots[index].row != 0 { return meet(visit, at: index) }
-        if count * 8 >= slots.count * 7 {
-            grow()
-            index = place(of: name)
+        let slot = Slot(
+            hash: fingerprint(of: text).firstWord, row: visit.row, moment: visit.moment, owner: visit.owner,
+            tokens: visit.tokens)
+        return slots.meet(slot) { known in
+            let isNewer = known.moment == 0 || visit.moment == 0 || visit.moment >= known.moment
+            let met = Met(
+                row: Int(known.row), isNewer: isNewer, isSameOwner: visit.owner == known.owner,
+                isRepeat: visit.owner == known.owner && visit.tokens == known.tokens)
+            if isNewer, met.isSameOwner {
+                known.moment = visit.moment
+                known.tokens = visit.tokens
+            }
+            return met
         }
-        slots[index] = Slot(
-            name: name, row: visit.row, moment: visit.moment, owner: visit.owner, tokens: visit.tokens)
-        count += 1
-        return nil
-    }
-
-    private mutating func meet(_ visit: Visit, at index: Int) -> Met {
-        let known = slots[index]
-        let isNewer = known.moment == 0 || visit.moment == 0 || visit.moment >= known.moment
-        let met = Met(
-            row: Int(known.row), isNewer: isNewer, isSameOwner: visit.owner == known.owner,
-            isRepeat: visit.owner == known.owner && visit.tokens == known.tokens)
-        if isNewer, met.isSameOwner {
-            slots[index].moment = visit.moment
-            slots[index].tokens = visit.tokens
-        }
-        return met
-    }
-
-    private func place(of name: UInt64) -> Int {
-        var index = Int(truncatingIfNeeded: name) & (slots.count - 1)
-        while slots[index].row != 0, slots[index].name != name { index = (index + 1) & (slots.count - 1) }
-        return index
-    }
-
-    private mutating func grow() {
-        let old = slots
-        slots = Array(repeating: Slot(name: 0, row: 0, moment: 0, owner: 0, tokens: 0), count: old.count * 2)
-        for slot in old where slot.row != 0 { slots[place(of: slot.name)] = slot }
     }
 }

@@ -14,9 +14,9 @@ struct RowTaker {
     private let options: ImportRunOptions
     let screen: ProviderScreen
     /// The rows that were met in this run.
-    private var names = NameSet()
+    private var names = NameTable<Bytes16>()
     /// Those of them that are left out: the source has them, and no other row is held against them.
-    private var leftOut = NameSet()
+    private var leftOut = NameTable<Bytes16>()
     /// Whether the vault had logins of any source when the run began.
     private var hadImports: Bool?
 
@@ -65,7 +65,7 @@ struct RowTaker {
         case .update(let login, _): return try await named(login, isUpdate: true)
         case .dead(let login, isKept: false):
             // A later row of its chain is a newer state of it, and the source has it.
-            _ = leftOut.insert(RowName(login.source).hash)
+            _ = leftOut.isKnown(RowName(login.source).hash)
             return .done(.dead)
         case .duplicate: return .done(.duplicate)
         case .registration(let registration):
@@ -86,12 +86,12 @@ struct RowTaker {
         if name.isWeak, options.purpose == .take {
             // Nothing has to be followed, so the chain itself is name enough.
             hash = name.chainHash
-            isKnown = !names.insert(hash)
+            isKnown = names.isKnown(hash)
         } else {
-            isKnown = !names.insert(hash)
+            isKnown = names.isKnown(hash)
             if isKnown, !isUpdate, name.isWeak, options.purpose != .hold {
                 hash = name.chainHash
-                isKnown = !names.insert(hash)
+                isKnown = names.isKnown(hash)
             }
         }
         if isKnown, !isUpdate { return .done(.rejected(.ambiguousRow)) }
@@ -176,4 +176,17 @@ extension ImportedLogin {
         obtainedAt = login.obtainedAt
         resourceTokens = login.resourceTokens.map { ($0.target, $0.accessToken, $0.expiresAt) }
     }
+}
+
+/// A name of which nothing else is remembered. Names are hashes: none is zero.
+extension Bytes16: NamedSlot {
+    static var empty: Bytes16 { .zero }
+    var isEmpty: Bool { firstWord == 0 }
+    var hash: UInt64 { firstWord }
+    func hasName(of other: Bytes16) -> Bool { self == other }
+}
+
+extension NameTable<Bytes16> {
+    /// Whether a name has been met; from now on it has.
+    fileprivate mutating func isKnown(_ name: Bytes16) -> Bool { meet(name) { _ in } != nil }
 }

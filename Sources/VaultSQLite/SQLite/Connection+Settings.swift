@@ -10,6 +10,8 @@ extension Connection {
     /// What a WAL that begins anew keeps of the file, so that it need not grow again: some times
     /// ``CheckpointSchedule/threshold``.
     static let journalSizeLimit: Int64 = 4 * 1024 * 1024
+    /// The same while big batches follow each other: what lies between two of their checkpoints.
+    static let journalSizeLimitOfBatches: Int64 = 48 * 1024 * 1024
 
     private static var flags: [(option: Int32, value: Int32, name: String)] {
         [

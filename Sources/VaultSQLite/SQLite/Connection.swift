@@ -127,9 +127,13 @@ import VaultStorage
     var isOutsideTransaction: Bool { unsafe sqlite3_get_autocommit(handle) != 0 }
 
     /// Pages that are changed in no order are written to the log once each, as long as they fit into the cache. With SQLite's
-    /// 2 MiB a batch of an import is written, and read, several times over.
+    /// 2 MiB a batch of an import is written, and read, several times over. And the log keeps its file as long as it
+    /// becomes between two checkpoints of them, for what is cut off costs as much again to write.
     func enlargeCache() throws(StoreError) {
-        if bigCacheLeft == 0 { try execute("PRAGMA cache_size = -\(Self.bigCacheKiB)") }
+        if bigCacheLeft == 0 {
+            try execute("PRAGMA cache_size = -\(Self.bigCacheKiB)")
+            try execute("PRAGMA journal_size_limit = \(Self.journalSizeLimitOfBatches)")
+        }
         bigCacheLeft = Self.transactionsWithBigCache
     }
 
@@ -142,12 +146,13 @@ import VaultStorage
         bigCacheLeft -= 1
         guard bigCacheLeft == 0 else { return }
         try execute("PRAGMA cache_size = -\(Self.cacheKiB)")
+        try execute("PRAGMA journal_size_limit = \(Self.journalSizeLimit)")
         unsafe _ = sqlite3_db_release_memory(handle)
     }
 
     /// SQLite's own default.
     private static let cacheKiB = 2_000
-    private static let bigCacheKiB = 32_768
+    private static let bigCacheKiB = 20_480
     private static let transactionsWithBigCache = 16
 
     /// SQLite's extended code of what failed last.
