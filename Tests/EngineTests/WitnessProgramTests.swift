@@ -197,16 +197,18 @@ import VaultCrypto
         let scene = try Scene()
         await (try await scene.open(scene.keeper())).shutDown()
         let begun = scene.directory.file("begun")
-        // Quick at the opening, and then no more.
-        let program = try scene.program("[ -e '\(begun)' ] && sleep 120; keep \"$@\"", timeLimit: .seconds(180))
+        let mayGoOn = scene.directory.file("go-on")
+        // Quick at the opening, and then not before it may go on.
+        let wait = "if [ -e '\(begun)' ]; then until [ -e '\(mayGoOn)' ]; do sleep 0.1; done; fi"
+        let program = try scene.program("\(wait); keep \"$@\"", timeLimit: .seconds(1_800))
         let store = try await scene.open(program, everyCommit: false)
         try Data().write(to: URL(filePath: begun))
-        let clock = ContinuousClock()
+        // None of them ends before the program does, if it has to wait for it.
         for _ in 0..<5 {
             scene.passTime()
-            let taken = try await clock.measure { _ = try await store.insertLogin(scene.vault.draft("alice")) }
-            #expect(taken < .seconds(60))
+            _ = try await store.insertLogin(scene.vault.draft("alice"))
         }
+        try Data().write(to: URL(filePath: mayGoOn))
         store.close()
     }
 

@@ -131,14 +131,3 @@ final class ServerVault: Sendable {
         try connection.sync()
     }
 }
-
-/// Waits until something holds.
-func eventually(_ condition: () throws -> Bool) async throws {
-    for _ in 0..<24_000 {
-        if try condition() { return }
-        try await Task.sleep(for: .milliseconds(25))
-    }
-    throw NeverHappened()
-}
-
-struct NeverHappened: Error {}

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import DevAuthorizationServer
 import NIOCore
+import TestSupport
 import Testing
 
 struct FaultTests {
@@ -72,7 +73,7 @@ struct FaultTests {
             let login = try #require(server.issueGrant(user: "alice"))
             server.faults.add(.delay(.seconds(3), afterActing: true))
             async let reply = Client(server).refresh(login.refreshToken ?? "")
-            try await poll { server.counters.rotated == 1 }
+            try await eventually { server.counters.rotated == 1 }
             #expect(try await reply.status == 200)
 
             let other = try #require(server.issueGrant(user: "bob"))
@@ -80,16 +81,11 @@ struct FaultTests {
             let clock = ContinuousClock()
             let start = clock.now
             async let late = Client(server).refresh(other.refreshToken ?? "")
-            try await poll { server.faults.pending.isEmpty }
+            try await eventually { server.faults.pending.isEmpty }
             #expect(server.counters.rotated == 1)
             #expect(try await late.status == 200)
             #expect(clock.now - start >= .seconds(3))
         }
-    }
-
-    private func poll(_ isReached: () -> Bool) async throws {
-        for _ in 0..<60_000 where !isReached() { try await Task.sleep(for: .milliseconds(10)) }
-        #expect(isReached())
     }
 
     @Test func faultsWaitForTheirUserGrantAndTurn() async throws {

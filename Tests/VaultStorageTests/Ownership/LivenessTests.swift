@@ -33,7 +33,7 @@ import VaultStorage
         #expect(store.isOwnerAlive(owner))
         #expect(try store.spool.listings().isEmpty)
         probe.killAlone()
-        for _ in 0..<600_000 where store.isOwnerAlive(owner) { try await Task.sleep(for: .milliseconds(1)) }
+        try await eventually { !store.isOwnerAlive(owner) }
         // The fork lives, and keeps nobody from taking over.
         #expect(Foundation.kill(child, 0) == 0)
         #expect(!store.isOwnerAlive(owner))

@@ -2,6 +2,7 @@ import EngineSupport
 import DevAuthorizationServer
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 import VaultControl
 
@@ -13,7 +14,7 @@ struct OpenRenewalTests {
         world.server.faults.add(.delay(.seconds(300), afterActing: true).times(1))
         let before = world.refreshes
         let terminal = try PseudoTerminal(["login", "refresh", login], environment: world.harness.environment)
-        for _ in 0..<60_000 where world.refreshes == before { try await Task.sleep(for: .milliseconds(10)) }
+        try await eventually { world.refreshes != before }
         try #require(world.refreshes == before + 1, "\(terminal.screen)")
         return terminal
     }
