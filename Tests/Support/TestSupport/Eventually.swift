@@ -7,4 +7,6 @@ package func eventually(_ condition: () async throws -> Bool) async throws {
     throw NeverHappened()
 }
 
-package struct NeverHappened: Error {}
+package struct NeverHappened: Error {
+    package init() {}
+}
