@@ -48,19 +48,21 @@ private struct PostgreSQLEngine: VaultEngine {
     var description: String { address.display }
 
     func create(
-        firstSlot: any SlotMaker, label: String, recipients: [Recipient], trustsFileSystem: Bool,
+        firstSlot: any SlotMaker, label: String, recipients: [Recipient], trustsFileSystem: Bool, by actor: AuditActor?,
         clock: @escaping @Sendable () -> Timestamp
     ) throws -> any VaultStore {
         try PostgreSQLVaultStore.create(
-            at: address, state: state, firstSlot: firstSlot, label: label, recipients: recipients, clock: clock)
+            at: address, state: state, firstSlot: firstSlot, label: label, recipients: recipients, by: actor,
+            clock: clock)
     }
 
     func open(
         unlocker: any SlotUnlocker, migrate: Bool, policy: UnlockingPolicy, trustsFileSystem: Bool,
-        clock: @escaping @Sendable () -> Timestamp
+        by actor: AuditActor?, clock: @escaping @Sendable () -> Timestamp
     ) throws -> any VaultStore {
         try PostgreSQLVaultStore.open(
-            at: address, state: state, unlocker: unlocker, migrate: migrate, policy: policy, clock: clock)
+            at: address, state: state, unlocker: unlocker, migrate: migrate, policy: policy, by: actor,
+            clock: clock)
     }
 
     func migrations(trustsFileSystem: Bool) throws -> [MigrationStep] {

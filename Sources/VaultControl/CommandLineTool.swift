@@ -40,6 +40,7 @@ public enum CommandLineTool {
         do {
             try SecretArguments.check(arguments)
             try SecretArguments.checkStreams(arguments)
+            try PathProblem.refuseEmpty(arguments)
             try Environment.refuseSecrets(console.environment, arguments)
             arguments = CommandNames.helpLast(try LeadingOptions.moved(arguments))
             if arguments == ["help", "options"] {

@@ -39,6 +39,9 @@ enum CommandNames {
         if meant.isEmpty, arguments.first != "help", words.count == 2, let what = shown[path] {
             meant = ["\(path.dropFirst("vaultctl ".count)) show \(what)"]
         }
+        if words.first.map({ $0.lowercased().hasPrefix("completion") }) == true {
+            meant = ["--generate-completion-script bash (or zsh, fish)"]
+        }
         let sentence = "\(path) has no command '\(Printable.shortened(name))'"
         return Failure(
             .usage, SecretArguments.redact(sentence, arguments: arguments),

@@ -61,7 +61,7 @@ struct ParserError {
         guard message.hasPrefix(front) else { return nil }
         let reported = String(message.dropFirst(front.count).prefix { $0 != "'" })
         let name = OptionNames.typed(reported, in: arguments)
-        guard let command = CommandTree.command(words) else { return (name, nil) }
+        guard let command = CommandTree.command(words), !namesOutputFile(name) else { return (name, nil) }
         return (name, OptionNames.suggestion(for: name, of: command))
     }
 
@@ -70,8 +70,73 @@ struct ParserError {
         (usage ?? "").split(separator: " ").prefix { !"<[-".contains($0.prefix(1)) }.dropFirst().map(String.init)
     }
 
+    /// Whether it is the file into which a command is to print that has no option for that. `-o json` is a form.
+    private func namesOutputFile(_ name: String) -> Bool {
+        guard ["--output", "--out", "-o"].contains(name) else { return false }
+        let typed = arguments.first { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.count + 1)) }
+        let following = arguments.firstIndex(of: name).flatMap { arguments.dropFirst($0 + 1).first }
+        let forms = ["json", "jsonl", "yaml", "table", "text", "csv", "tsv", "wide"]
+        return (typed ?? following).map { !forms.contains($0.lowercased()) } ?? false
+    }
+
+    /// What an option without its value wants.
+    private var missing: [String] {
+        let front = "Missing value for '"
+        guard message.hasPrefix(front) else { return [] }
+        let option = String(message.dropFirst(front.count).prefix { $0 != "'" })
+        let name = String(option.prefix { $0 != " " })
+        guard !SecretArguments.isSecret(name) else { return ["to read it from standard input: \(name) -"] }
+        return InvalidValue(value: "", option: option).hints
+    }
+
+    /// What is meant by an argument where none is taken: a name goes with its option.
+    private var misplaced: String? {
+        guard message.lowercased().contains("unexpected argument"), let command = CommandTree.command(words) else {
+            return nil
+        }
+        let path = String(message.drop { $0 != "'" }.dropFirst().prefix { $0 != "'" })
+        switch FileKind(path) {
+        case .vault?: return "a vault is named by its option: --vault \(Printable.path(path))"
+        case .keyFile?: return "a key file is named by its option: --key-file \(Printable.path(path))"
+        case .backup? where words != ["backup", "list"]:
+            return "to check a backup: vaultctl backup verify \(Printable.path(path))"
+        default: break
+        }
+        if let index = arguments.firstIndex(of: path), index > 0, arguments[index - 1].hasPrefix("--") {
+            return "\(arguments[index - 1]) takes no value"
+        }
+        if let hint = Self.misplaced[words.joined(separator: " ")] { return hint }
+        let known = OptionNames.names(of: command)
+        let forms = ["--user ID", "--provider NAME"].filter { known.contains(String($0.prefix { $0 != " " })) }
+        return forms.isEmpty ? nil : "a name goes with its option: \(forms.joined(separator: ", or "))"
+    }
+
+    private static let misplaced = [
+        "backup list":
+            "it lists the backups that the vault remembers, wherever they are; to check one: vaultctl backup verify PATH",
+        "tenant list": "a tenant's users: vaultctl user list --tenant NAME",
+        "doctor": "it looks at everything; to try one provider: vaultctl provider test NAME",
+        "import status": "it shows all sources",
+        "login complete": "a callback goes with its option, by standard input: --callback-url -",
+        "migrate up": "it goes to the newest version that this vaultctl knows",
+        "move status": "it is asked of the vault that is moved: --vault PATH",
+        "provider profiles": "it lists all profiles",
+    ]
+
+    /// For a command that asks nothing: what a script would answer with is not needed.
+    private var needless: String? {
+        guard let name = unknown?.name, ["--yes", "-y", "--assume-yes", "--no-confirm"].contains(name),
+            let command = CommandTree.command(words), !OptionNames.names(of: command).contains("--yes")
+        else { return nil }
+        return "this command asks no question: leave \(name) out"
+    }
+
     private var hints: [String] {
-        var hints = invalid?.hints ?? []
+        var hints = invalid?.hints ?? missing
+        if let name = unknown?.name, namesOutputFile(name) {
+            hints.append("this command prints to standard output: add > FILE")
+        }
+        if let hint = misplaced ?? needless { hints.append(hint) }
         guard let usage else { return hints + ["vaultctl --help lists all commands"] }
         let command = (["vaultctl"] + words).joined(separator: " ")
         if message.hasPrefix("Unexpected argument 'help'") || message.hasPrefix("Unexpected argument '?'") {

@@ -27,13 +27,14 @@ extension Vault {
         evidence: [String] = [], progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
     ) async throws -> RestoreReport {
         let (clock, policy, trustsFileSystem) = (options.clock, options.unlockingPolicy, options.trustsFileSystem)
+        let actor = options.actor?.kept
         let source = try await source.resolved()
         let (outcome, facts, known) = try await VaultError.translating {
             try await BlockingLane.care.run {
                 let file = try BackupFile(at: backup)
                 let (knowledge, moved) = try RestoreKnowledge.read(evidence, since: file.manifest)
                 let restoration = try Restoration(
-                    of: file, to: path, trustsFileSystem: trustsFileSystem, moved, clock: clock)
+                    of: file, to: path, trustsFileSystem: trustsFileSystem, moved, by: actor, clock: clock)
                 let outcome = try restoration.run(by: try source.unlocker(), policy: policy, progress)
                 return (outcome, BackupFacts(file.manifest, path: file.path), knowledge)
             }

@@ -34,11 +34,14 @@ extension Vault {
     }
 
     /// What rows of a source need to know of a provider of the vault; nil if it has none of this name.
-    package func importTarget(named name: String) async throws -> (provider: ProviderHandle, clientID: String)? {
-        // Logins of another system are of no tenant.
+    ///
+    /// - Parameter tenant: Whose provider it is. The rows themselves name no tenant.
+    package func importTarget(
+        named name: String, of tenant: Tenant? = nil
+    ) async throws -> (provider: ProviderHandle, clientID: String)? {
         guard !Tenant.isQualified(name) else { return nil }
         do throws(StoreError) {
-            let stored = try await store.provider(named: name)
+            let stored = try await store.provider(named: tenant?.qualify(name) ?? name)
             return (stored.handle, stored.record.clientID)
         } catch {
             if error.code == .notFound(.provider) { return nil }

@@ -14,6 +14,7 @@ extension Vault {
         _ registration: ProviderRegistration, replacingDamaged row: DamagedRow.ID
     ) async throws -> Provider {
         let record = try ProviderRecord(registration, createdAt: now)
+        try await refuseSharing(record)
         return try await VaultError.translating {
             try Provider(await store.putProvider(record, replacingDamaged: row.name).record)
         }

@@ -24,6 +24,11 @@ extension Vault {
         try await refuseSharing(changed)
     }
 
+    /// The same for a provider that is not added yet.
+    package func refuseSharing(_ registration: ProviderRegistration, of tenant: Tenant?) async throws {
+        try await refuseSharing(try ProviderRecord(registration, of: tenant, createdAt: now))
+    }
+
     func refuseSharing(_ record: ProviderRecord) async throws {
         guard record.mayBeMixedUp else { return }
         let others = try await VaultError.translating { try await store.providers() }.compactMap(\.provider?.record)

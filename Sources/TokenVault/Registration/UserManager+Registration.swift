@@ -26,6 +26,14 @@ extension UserManager {
     public func registerProvider(
         _ name: String, issuer: String, _ client: ClientRegistration, initialAccessToken: AccessToken? = nil
     ) async throws -> Provider {
+        try await registerProvider(name, of: nil, issuer: issuer, client, initialAccessToken: initialAccessToken)
+    }
+
+    /// The same for a tenant, under its own name of the provider.
+    package func registerProvider(
+        _ name: String, of tenant: Tenant?, issuer: String, _ client: ClientRegistration,
+        initialAccessToken: AccessToken?
+    ) async throws -> Provider {
         try vault.requireOpen()
         let isInsecure = context.options.allowsInsecureLoopback
         let server = try VaultError.translatingValues { try Issuer(issuer, allowsInsecureLoopback: isInsecure) }
@@ -43,21 +51,25 @@ extension UserManager {
         }
         // What can be known to fail is known before a client is registered.
         try await vault.checkWriting()
-        if (try? await vault.provider(named: name)) != nil {
+        if (try? await vault.provider(named: tenant?.qualify(name) ?? name)) != nil {
             throw VaultError(.conflict, "there is a provider of this name already", hint: "choose another name")
         }
+        try await vault.refuseSharing(
+            ProviderRegistration(
+                name: name, metadata: metadata, clientID: try ClientID("unregistered"),
+                redirectURI: client.redirectURIs.first), of: tenant)
         let registrar = RegistrationEndpoint(transport: context.transport)
         let outcome = await registrar.register(client.metadata(at: metadata), at: endpoint, token: initialAccessToken)
         guard case .registered(let registered) = outcome else { throw VaultError(registration: outcome, isNew: true) }
         // From here on the registration is known only to this task, cancelled or not.
         return try await Task {
-            try await keep(registered, as: name, client, metadata, registrar)
+            try await keep(registered, as: name, of: tenant, client, metadata, registrar)
         }.value
     }
 
     private func keep(
-        _ registered: ClientInformation, as name: String, _ client: ClientRegistration, _ metadata: ServerMetadata,
-        _ registrar: RegistrationEndpoint
+        _ registered: ClientInformation, as name: String, of tenant: Tenant?, _ client: ClientRegistration,
+        _ metadata: ServerMetadata, _ registrar: RegistrationEndpoint
     ) async throws -> Provider {
         do {
             guard let authentication = client.authentication(of: registered) else {
@@ -69,8 +81,8 @@ extension UserManager {
                 scope: client.scope, redirectURI: client.redirectURIs.first, dpop: client.dpop)
             registration.management = registered.management
             registration.clientSecretExpiresAt = registered.secretExpiresAt
-            let provider = try await vault.addProvider(registration)
-            try? await audit(.clientRegistered, name, registered.clientID)
+            let provider = try await vault.addProvider(registration, of: tenant)
+            try? await audit(.clientRegistered, provider.name, registered.clientID)
             return provider
         } catch {
             let error = error as? VaultError ?? VaultError(.conflict, "the provider could not be added")

@@ -35,13 +35,13 @@ extension Vault {
         options: VaultOptions = .init()
     ) async throws -> Vault {
         let source = try await source.resolved()
-        let clock = options.clock
+        let (clock, actor) = (options.clock, options.actor?.kept)
         let trustsFileSystem = options.trustsFileSystem
         let store = try await offThePool {
             try location.engine.create(
                 firstSlot: try source.maker(), label: source.defaultLabel,
                 recipients: try recipients.map { try Recipient(text: $0) }, trustsFileSystem: trustsFileSystem,
-                clock: clock)
+                by: actor, clock: clock)
         }
         // A vault that is new has no note yet.
         var options = options
@@ -71,7 +71,7 @@ extension Vault {
         in location: VaultLocation, unlockedBy source: KeySource, options: VaultOptions = .init()
     ) async throws -> Vault {
         let source = try await source.resolved()
-        let clock = options.clock
+        let (clock, actor) = (options.clock, options.actor?.kept)
         let pin = VaultPin(of: location.description, in: options.stateDirectory)
         var unlocking = options.unlockingPolicy
         if source.runsPrograms { unlocking.likelySlot = pin.likelySlot }
@@ -80,10 +80,9 @@ extension Vault {
         let store = try await offThePool {
             try location.engine.open(
                 unlocker: try source.unlocker(), migrate: migrate, policy: policy,
-                trustsFileSystem: trustsFileSystem, clock: clock)
+                trustsFileSystem: trustsFileSystem, by: actor, clock: clock)
         }
         try await requirePinned(store, pin, options)
-        store.context.actor = options.actor.map { AuditActor($0) }
         return Vault(
             path: location.description, store: try await witnessed(store, options), timeSource: options.timeSource,
             logger: options.logger, sessionEvents: options.sessionEvents, stateDirectory: options.stateDirectory)
@@ -141,7 +140,10 @@ extension Vault {
     private func begin(_ witness: VaultWitness) async throws {
         try await VaultError.translating {
             let (keeper, context) = (try witness.stored, store.context)
-            guard try await BlockingLane.witness.run({ try keeper.text(context) }) == nil else {
+            try await BlockingLane.witness.run { try keeper.requireReplaceable() }
+            // An empty file is one that someone has made ready for it.
+            let known = try await BlockingLane.witness.run { try keeper.text(context) }
+            guard known?.isEmpty ?? true else {
                 throw StoreError(
                     .invalidValue, "the witness has a note already: \(keeper.name)",
                     hint: "compare the vault with it: `vaultctl witness show`")

@@ -26,14 +26,16 @@ public struct VaultLocation: Sendable, CustomStringConvertible {
 /// What keeps vaults. Calls may block; they throw ``StoreError``.
 package protocol VaultEngine: Sendable, CustomStringConvertible {
     /// Makes a vault. Wherever the process is killed, there is a whole vault then, or nothing.
+    ///
+    /// - Parameter actor: Whom the trail names, from its first row on.
     func create(
-        firstSlot: any SlotMaker, label: String, recipients: [Recipient], trustsFileSystem: Bool,
+        firstSlot: any SlotMaker, label: String, recipients: [Recipient], trustsFileSystem: Bool, by actor: AuditActor?,
         clock: @escaping @Sendable () -> Timestamp
     ) throws -> any VaultStore
 
     func open(
         unlocker: any SlotUnlocker, migrate: Bool, policy: UnlockingPolicy, trustsFileSystem: Bool,
-        clock: @escaping @Sendable () -> Timestamp
+        by actor: AuditActor?, clock: @escaping @Sendable () -> Timestamp
     ) throws -> any VaultStore
 
     /// What has been, and what would be, done to the schema. Needs no key.
@@ -48,21 +50,21 @@ private struct SQLiteEngine: VaultEngine {
     var description: String { path }
 
     func create(
-        firstSlot: any SlotMaker, label: String, recipients: [Recipient], trustsFileSystem: Bool,
+        firstSlot: any SlotMaker, label: String, recipients: [Recipient], trustsFileSystem: Bool, by actor: AuditActor?,
         clock: @escaping @Sendable () -> Timestamp
     ) throws -> any VaultStore {
         try SQLiteVaultStore.create(
             at: path, firstSlot: firstSlot, label: label, recipients: recipients, trustsFileSystem: trustsFileSystem,
-            clock: clock)
+            by: actor, clock: clock)
     }
 
     func open(
         unlocker: any SlotUnlocker, migrate: Bool, policy: UnlockingPolicy, trustsFileSystem: Bool,
-        clock: @escaping @Sendable () -> Timestamp
+        by actor: AuditActor?, clock: @escaping @Sendable () -> Timestamp
     ) throws -> any VaultStore {
         try SQLiteVaultStore.open(
             at: path, unlocker: unlocker, migrate: migrate, policy: policy, trustsFileSystem: trustsFileSystem,
-            clock: clock)
+            by: actor, clock: clock)
     }
 
     func migrations(trustsFileSystem: Bool) throws -> [MigrationStep] {

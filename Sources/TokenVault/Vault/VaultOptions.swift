@@ -30,20 +30,22 @@ public struct VaultOptions: Sendable {
 
     /// The person who works with the vault by a tool.
     public struct Actor: Sendable, Equatable {
+        /// As the audit trail keeps it.
+        let kept: AuditActor
+
         /// The UNIX user id of the process.
-        public let uid: Int
+        public var uid: Int { Int(clamping: kept.uid) }
         /// The login name; nil: not known.
-        public let name: String?
-        public let host: String
+        public var name: String? { kept.name }
+        public var host: String { kept.host }
         /// The program and its command, such as `vaultctl user erase`.
-        public let tool: String
+        public var tool: String { kept.tool }
 
         package init(uid: Int, name: String?, host: String, tool: String) {
-            self.uid = uid
-            self.name = name
-            self.host = host
-            self.tool = tool
+            kept = AuditActor(uid: Int64(uid), name: name, host: host, tool: tool)
         }
+
+        init(_ kept: AuditActor) { self.kept = kept }
     }
 
     public init(
@@ -64,17 +66,5 @@ public struct VaultOptions: Sendable {
         self.passphraseMemoryLimit = passphraseMemoryLimit
         self.witness = witness
         self.stateDirectory = stateDirectory
-    }
-}
-
-extension AuditActor {
-    init(_ actor: VaultOptions.Actor) {
-        self.init(uid: Int64(actor.uid), name: actor.name, host: actor.host, tool: actor.tool)
-    }
-}
-
-extension VaultOptions.Actor {
-    init(_ actor: AuditActor) {
-        self.init(uid: Int(clamping: actor.uid), name: actor.name, host: actor.host, tool: actor.tool)
     }
 }

@@ -77,6 +77,12 @@ struct InitCommand: VaultCommand {
     }
 
     private func refuseExisting(_ path: String, _ access: VaultAccess) throws {
+        let directory = InputFile.directory(of: path)
+        if let kind = FileKind(directory), kind != .directory {
+            throw Failure.usage(
+                "\(Printable.path(directory)) is a file: no vault can be made in it",
+                hint: "choose another --vault, in a directory")
+        }
         guard unsafe Glibc.access(path, F_OK) == 0 else { return }
         do {
             _ = try Vault.migrationStatus(at: path, trustsFileSystem: access.trustsFileSystem)

@@ -16,7 +16,13 @@ struct PathProblem {
     ///   - advice: where nothing better is known.
     init?(_ noun: String, at path: String, from origin: String, advice: String, home: String? = nil) {
         var status = stat()
-        guard unsafe stat(path, &status) != 0 else { return nil }
+        guard unsafe stat(path, &status) != 0 else {
+            // Another user's file is told of where it is opened, with its owner.
+            guard status.st_uid == geteuid(), unsafe access(path, R_OK) != 0, errno == EACCES else { return nil }
+            message = "the \(noun) \(Printable.path(path)) (\(origin)) cannot be read: permission denied"
+            (hints, isMissing) = (["check its mode: ls -l \(Printable.path(path))"], false)
+            return
+        }
         let error = errno
         let place = "\(Printable.path(path)) (\(origin))"
         if error == ENOENT || error == ENOTDIR, let slip = Self.slip(path, noun, home) {
@@ -55,6 +61,24 @@ struct PathProblem {
         default:
             message = "the \(noun) \(place) cannot be reached: \(InputFile.reason(of: error))"
             hints = ["check \(origin)"]
+        }
+    }
+
+    /// Refuses an option without a path, as a variable of a shell leaves it that is not set.
+    static func refuseEmpty(_ arguments: [String]) throws(Failure) {
+        // These are told of where they are used, with what else may name them.
+        let told = ["--vault", "--key-file", "--passphrase-file", "--ca-file"]
+        let ends = ["-file", "-dir", "-log", "-map"]
+        let others = ["--witness", "--report", "--output", "--out", "--certificate", "--evidence", "--config"]
+        for (index, argument) in arguments.enumerated() {
+            if argument == "--" { return }
+            let name = argument.hasSuffix("=") ? String(argument.dropLast()) : argument
+            let isEmpty = name != argument || arguments.dropFirst(index + 1).first == ""
+            guard name.hasPrefix("--"), isEmpty, !told.contains(name) || arguments.first == "init",
+                ends.contains(where: name.hasSuffix) || others.contains(name) || told.contains(name)
+            else { continue }
+            throw .usage(
+                "the path of \(name) is empty", hint: "name a file; in a script, check that its variable is set")
         }
     }
 

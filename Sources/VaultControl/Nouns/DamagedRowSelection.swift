@@ -13,7 +13,7 @@ struct DamagedRowSelection: ParsableArguments {
         guard DamagedRow.ID(row) == nil, (ShortID.normal(row)?.count ?? 0) < ShortID.least else { return }
         throw .usage(
             "\(Printable.named(row)) is not a row: expected 26 letters and digits, the first \(ShortID.least) or more, or "
-                + "a table and a number",
+                + "a table and a number such as audit#5",
             hint: "list all damaged rows: vaultctl damage list")
     }
 

@@ -119,7 +119,18 @@ enum LoginFacts {
 
     /// A login that was just made: everything for a person, the id alone in a pipe.
     static func emit(new login: Login, _ invocation: Invocation) throws {
-        let sheet = sheet(login, now: invocation.now)
+        try emit(login, sheet(login, now: invocation.now), invocation)
+    }
+
+    /// The same, and whether the signature of its id token was checked: programs do not read warnings.
+    static func emit(new done: CompletedLogIn, _ invocation: Invocation) throws {
+        try emit(
+            done.login,
+            sheet(done.login, now: invocation.now) + [.data("isSignatureChecked", done.claims?.isSignatureChecked)],
+            invocation)
+    }
+
+    private static func emit(_ login: Login, _ sheet: Sheet, _ invocation: Invocation) throws {
         try invocation.emit(sheet, text: invocation.isTerminal ? invocation.text(sheet) : "\(login.id)\n")
     }
 }

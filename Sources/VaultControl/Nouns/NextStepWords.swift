@@ -64,7 +64,7 @@ enum NextStepWords {
     /// What to do about a provider that refuses this client.
     static func mendClient(_ provider: String?) -> String {
         "check the client's id and secret at the provider; a new secret: vaultctl provider update "
-            + "\(provider.map { Printable.shortened($0) } ?? "NAME") --client-secret-file FILE"
+            + "\(provider.map { Printable.argument($0) } ?? "NAME") --client-secret-file FILE"
     }
 
     private static func setTokenOrLogIn(_ login: Login) -> String {

@@ -55,11 +55,20 @@ struct InvalidValue {
         case "<size>": return ["use a size such as 512M or 2G"]
         case "<tenant>": return ["a tenant's name has 1 to 64 letters, digits, dots, hyphens and underscores"]
         case "<number>", "<count>": return ["use a number such as 100"]
+        case "<days>": return [withoutUnit.map { "it is a number of days: \($0)" } ?? "use a number of days such as 30"]
         default: return []
         }
     }
 
     private var isNumber: Bool { !value.isEmpty && value.allSatisfy { $0.isASCII && $0.isWholeNumber } }
+
+    /// `3d` or `1w` where days are counted.
+    private var withoutUnit: Int64? {
+        guard let span = TimeSpan(argument: value)?.duration.components.seconds, span.isMultiple(of: 86_400) else {
+            return nil
+        }
+        return span / 86_400
+    }
 
     private var missingUnit: String? {
         guard isNumber, value.count < 10 else { return nil }

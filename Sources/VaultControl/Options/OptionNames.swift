@@ -18,7 +18,7 @@ enum OptionNames {
         guard word.count > 1 else { return synonyms[word]?.first { known.contains($0) } }
         if let same = known.first(where: { bare($0) == word }) { return same }
         if let synonym = synonyms[word]?.first(where: { known.contains($0) }) { return synonym }
-        // `--va` is the beginning of one, `--vlt` what is left of one, `--vualt` a slip.
+        // `--va` is the beginning of one, `--vlt` what is left of one, `--minimum-validity` more than one, `--vualt` a slip.
         let ranked = known.compactMap { name -> (name: String, rank: Int)? in
             let bare = bare(name)
             let distance = EditDistance.between(bare, word)
@@ -26,14 +26,15 @@ enum OptionNames {
             // `--all` is no beginning of `--allow-environment-key` that anybody would type.
             guard word.count * 3 >= bare.count else { return nil }
             if bare.hasPrefix(word) || word.hasPrefix(bare) { return (name, 3 + abs(bare.count - word.count)) }
-            guard bare.first == word.first, isSubsequence(word, of: bare) else { return nil }
-            return (name, 20 + bare.count - word.count)
+            let isShortened = isSubsequence(word, of: bare) || bare.count > 5 && isSubsequence(bare, of: word)
+            guard bare.first == word.first, isShortened else { return nil }
+            return (name, 20 + abs(bare.count - word.count))
         }
         return ranked.min { ($0.rank, $0.name) < ($1.rank, $1.name) }?.name
     }
 
     /// Those with two hyphens, as the help lists them.
-    private static func names(of command: any ParsableCommand.Type) -> [String] {
+    static func names(of command: any ParsableCommand.Type) -> [String] {
         var names: [String] = ["--help"]
         for line in command.helpMessage(includeHidden: true, columns: 400).split(separator: "\n") {
             let text = line.drop { $0 == " " }

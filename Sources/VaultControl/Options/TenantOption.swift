@@ -21,6 +21,24 @@ struct TenantOption: ParsableArguments {
 
     /// What a provider of this name is called in the vault.
     func provider(_ name: String) -> String { tenant?.tenant.qualify(name) ?? name }
+
+    /// What a source of imports is called in the vault. Two tenants may each have a `web`, and what is no longer in the one
+    /// says nothing about the other.
+    func source(_ name: String) -> String {
+        guard let tenant, case let prefix = "\(tenant.tenant.name)/", !name.hasPrefix(prefix) else { return name }
+        return prefix + name
+    }
+
+    /// The option as it is typed, for commands in hints.
+    var typed: String { tenant.map { " --tenant \($0.tenant.name)" } ?? "" }
+}
+
+extension Printable {
+    /// A user's or provider's name as a command in a hint takes it: one of a tenant with `--tenant`.
+    static func argument(_ name: String) -> String {
+        guard let (tenant, plain) = Tenant.of(name) else { return shortened(name) }
+        return "\(shortened(plain)) --tenant \(tenant.name)"
+    }
 }
 
 extension Vault {

@@ -1,18 +1,22 @@
-/// How many characters must be inserted, removed or replaced (Levenshtein).
+/// How many characters must be inserted, removed or replaced, or exchanged with their neighbour: `josn` is one slip.
 enum EditDistance {
     static func between(_ one: String, _ other: String) -> Int {
         let (one, other) = (Array(one), Array(other))
         guard one.count <= 32, other.count <= 32 else { return .max }
-        var row = Array(0...other.count)
+        // Two rows back: an exchange spans two characters.
+        var (before, last) = ([Int](), Array(0...other.count))
         for (index, character) in one.enumerated() {
-            var diagonal = row[0]
-            row[0] = index + 1
+            var row = [index + 1]
             for column in other.indices {
-                let replaced = diagonal + (other[column] == character ? 0 : 1)
-                diagonal = row[column + 1]
-                row[column + 1] = min(replaced, row[column] + 1, diagonal + 1)
+                let replaced = last[column] + (other[column] == character ? 0 : 1)
+                var least = min(replaced, row[column] + 1, last[column + 1] + 1)
+                if index > 0, column > 0, character == other[column - 1], one[index - 1] == other[column] {
+                    least = min(least, before[column - 1] + 1)
+                }
+                row.append(least)
             }
+            (before, last) = (last, row)
         }
-        return row[other.count]
+        return last[other.count]
     }
 }

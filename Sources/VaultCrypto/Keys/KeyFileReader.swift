@@ -99,7 +99,8 @@ package struct KeyFileReader {
 
     private func unreadable(_ error: Int32) -> VaultCryptoError {
         VaultCryptoError(
-            .keyFileUnreadable, "the \(title) \(shownPath) cannot be read: \(SystemError.text(error))")
+            .keyFileUnreadable, "the \(title) \(shownPath) cannot be read: \(SystemError.text(error))",
+            hint: "check its owner and mode: ls -l \(shownPath)")
     }
 
     private var shownPath: String { Self.shown(path) }

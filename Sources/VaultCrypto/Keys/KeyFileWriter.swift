@@ -27,9 +27,16 @@ struct KeyFileWriter {
     }
 
     private func notWritten(_ error: Int32) -> VaultCryptoError {
-        VaultCryptoError(
+        let hint =
+            switch error {
+            case ENOENT: "create its directory first: mkdir -m 700 DIRECTORY"
+            case ENOTDIR: "a part of the path is a file, not a directory: choose another path"
+            case ENOSPC, EDQUOT: "free some space on its file system, or choose another path"
+            case EROFS: "choose a path on a file system that can be written"
+            default: "check the owner and mode of its directory, or choose another path"
+            }
+        return VaultCryptoError(
             .keyFileNotWritten,
-            "the key file \(KeyFileReader.shown(path)) cannot be written: \(SystemError.text(error))",
-            hint: error == ENOENT ? "create its directory first: mkdir -m 700 DIRECTORY" : nil)
+            "the key file \(KeyFileReader.shown(path)) cannot be written: \(SystemError.text(error))", hint: hint)
     }
 }

@@ -157,6 +157,8 @@ public struct ImportRunOptions: Sendable {
     public var purpose: Purpose
     /// Everything is done, and undone.
     public var isRehearsal: Bool
+    /// Whose users and providers the rows name; nil: no tenant's.
+    package var tenant: Tenant?
 
     public init(name: String? = nil, purpose: Purpose = .hold, isRehearsal: Bool = false) {
         self.name = name

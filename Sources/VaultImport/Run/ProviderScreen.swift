@@ -5,6 +5,7 @@ import VaultStorage
 /// The vault's providers, as far as rows have named them. Used by one task at a time.
 final class ProviderScreen {
     private let vault: Vault
+    private let tenant: Tenant?
     private var known: [String: Known] = [:]
     private var counts: [String: Int] = [:]
     /// Client ids of the source, by its own names of providers.
@@ -19,7 +20,10 @@ final class ProviderScreen {
         let clientID: String?
     }
 
-    init(_ vault: Vault) { self.vault = vault }
+    init(_ vault: Vault, of tenant: Tenant?) {
+        self.vault = vault
+        self.tenant = tenant
+    }
 
     /// Why the vault cannot take the row, whatever else it says.
     func reason(against login: PlannedLogin) async throws -> RejectReason? {
@@ -41,7 +45,7 @@ final class ProviderScreen {
     }
 
     private func find(_ name: String) async throws -> Known {
-        let target = try await vault.importTarget(named: name)
+        let target = try await vault.importTarget(named: name, of: tenant)
         return Known(handle: target?.provider, clientID: target?.clientID)
     }
 

@@ -24,7 +24,7 @@ struct RowTaker {
         self.vault = vault
         self.source = source
         self.options = options
-        screen = ProviderScreen(vault)
+        screen = ProviderScreen(vault, of: options.tenant)
     }
 
     mutating func begin() async throws {
@@ -80,6 +80,8 @@ struct RowTaker {
         guard let handle = try await screen.handle(named: planned.provider) else {
             return .done(.rejected(.unknownProvider))
         }
+        let userId = options.tenant?.qualify(planned.source.userKey) ?? planned.source.userKey
+        guard userId.utf8.count <= 1_024 else { return .done(.rejected(.malformedUser)) }
         let name = RowName(planned.source)
         var hash = name.hash
         var isKnown = false
@@ -95,7 +97,7 @@ struct RowTaker {
             }
         }
         if isKnown, !isUpdate { return .done(.rejected(.ambiguousRow)) }
-        var login = ImportedLogin(planned, provider: handle, source: source, row: hash)
+        var login = ImportedLogin(planned, of: userId, provider: handle, source: source, row: hash)
         // The earlier row of its chain has another name, by which the vault knows the login.
         login.isKnownByChain = name.isWeak || isUpdate && !isKnown
         return .login(login)
@@ -158,9 +160,11 @@ struct RowName {
 }
 
 extension ImportedLogin {
-    fileprivate init(_ planned: PlannedLogin, provider: ProviderHandle, source: String, row: Bytes16) {
+    fileprivate init(
+        _ planned: PlannedLogin, of userId: String, provider: ProviderHandle, source: String, row: Bytes16
+    ) {
         let login = planned.source
-        self.init(userId: login.userKey, provider: provider, source: source, row: row)
+        self.init(userId: userId, provider: provider, source: source, row: row)
         accessToken = login.accessToken
         tokenType = login.tokenType
         expiresAt = login.expiresAt

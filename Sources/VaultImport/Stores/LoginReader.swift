@@ -101,7 +101,8 @@ struct LoginReader {
         guard let user = try fields.text(description.user.paths(for: context.plan.userKey)) else {
             throw .reject(.noUser)
         }
-        guard user.utf8.count <= 1_024 else { throw .reject(.malformedUser) }
+        // A source says whose rows these are, and never of which tenant: that name begins so.
+        guard user.utf8.count <= 1_024, user.utf8.first != 0x1D else { throw .reject(.malformedUser) }
         let named = try fields.text(description.provider)
         guard let provider = named ?? context.plan.provider else { throw .reject(.noProvider) }
         draft.userKey = user

@@ -51,7 +51,7 @@ extension RejectReason {
     public static let placeholderToken = RejectReason("placeholder-token", "the token is a word for nothing")
     /// The row names no user.
     public static let noUser = RejectReason("no-user", "the row names no user")
-    /// The user id is longer than a vault takes.
+    /// The user id is longer than a vault takes, or begins with U+001D, as the names of tenants do.
     public static let malformedUser = RejectReason("malformed-user", "the user id is not usable")
     /// The row's user is not in the source's table of users.
     public static let ownerMissing = RejectReason("owner-missing", "the row's user does not exist in the source")

@@ -6,7 +6,7 @@ extension PostgreSQLVaultStore {
     /// one transaction.
     package static func create(
         at address: ServerAddress, state: StateDirectory, firstSlot: any SlotMaker, label: String,
-        recipients: [Recipient] = [], clock: @escaping @Sendable () -> Timestamp
+        recipients: [Recipient] = [], by actor: AuditActor? = nil, clock: @escaping @Sendable () -> Timestamp
     ) throws(StoreError) -> PostgreSQLVaultStore {
         let connection = try ServerConnection(address)
         try SessionSettings.apply(to: connection, address)
@@ -14,6 +14,7 @@ extension PostgreSQLVaultStore {
         let migrator = ServerMigrator(connection: connection, address: address)
         let draft = try VaultDraft(firstSlot: firstSlot, label: label, recipients: recipients, now: clock())
         let context = draft.context(clock)
+        context.actor = actor
         try tables.make { () throws(StoreError) in
             try migrator.lock()
             try migrator.makeSchema()
@@ -30,7 +31,7 @@ extension PostgreSQLVaultStore {
     ///   - policy: what trying the key slots may cost.
     package static func open(
         at address: ServerAddress, state: StateDirectory, unlocker: any SlotUnlocker, migrate: Bool = false,
-        policy: UnlockingPolicy = .init(), clock: @escaping @Sendable () -> Timestamp
+        policy: UnlockingPolicy = .init(), by actor: AuditActor? = nil, clock: @escaping @Sendable () -> Timestamp
     ) throws(StoreError) -> PostgreSQLVaultStore {
         let connection = try ServerConnection(address)
         try SessionSettings.apply(to: connection, address)
@@ -44,6 +45,7 @@ extension PostgreSQLVaultStore {
         guard let context = try VaultContext.open(tables, unlocker: unlocker, policy: policy, clock: clock) else {
             throw StoreError(.damaged, "the vault's own row is missing", hint: "restore the database from a backup")
         }
+        context.actor = actor
         let isUntold = try WriteTransaction.hasUntoldMigrations(tables)
         let store = try PostgreSQLVaultStore(address, state, context, connection)
         if isUntold { store.writer.submit(MigrationTale()) }

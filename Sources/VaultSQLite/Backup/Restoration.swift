@@ -8,13 +8,16 @@ package struct Restoration {
     package let backup: BackupFile
     private let target: VaultFile
     private let evidence: RestoreEvidence
+    private let actor: AuditActor?
     private let clock: @Sendable () -> Timestamp
     private let onStep: @Sendable (BackupStep) -> Void
 
     package init(
         of backup: BackupFile, to path: String, trustsFileSystem: Bool, _ evidence: RestoreEvidence,
-        clock: @escaping @Sendable () -> Timestamp, onStep: @escaping @Sendable (BackupStep) -> Void = { _ in }
+        by actor: AuditActor? = nil, clock: @escaping @Sendable () -> Timestamp,
+        onStep: @escaping @Sendable (BackupStep) -> Void = { _ in }
     ) throws(StoreError) {
+        self.actor = actor
         self.onStep = onStep
         self.backup = backup
         self.evidence = evidence
@@ -73,6 +76,7 @@ package struct Restoration {
         try connection.prepareToChangeUnseen()
         let isOlder = try migrate(connection)
         let context = try backup.unlock(connection, unlocker, policy, clock)
+        context.actor = actor
         try connection.execute("BEGIN IMMEDIATE")
         let transaction = try WriteTransaction(connection, context)
         try transaction.begin()

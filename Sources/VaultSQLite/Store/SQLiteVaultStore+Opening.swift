@@ -8,15 +8,17 @@ extension SQLiteVaultStore {
     /// then, or nothing.
     package static func create(
         at path: String, firstSlot: any SlotMaker, label: String, recipients: [Recipient] = [],
-        trustsFileSystem: Bool = false,
+        trustsFileSystem: Bool = false, by actor: AuditActor? = nil,
         clock: @escaping @Sendable () -> Timestamp
     ) throws(StoreError) -> SQLiteVaultStore {
         let file = try VaultFile(path, trustsFileSystem: trustsFileSystem)
         do throws(StoreError) { try file.checkFree() } catch { throw VaultSchema.explain(error, at: file) }
         let draft = try VaultDraft(firstSlot: firstSlot, label: label, recipients: recipients, now: clock())
-        try draft.write(to: file, clock: clock)
+        try draft.write(to: file, by: actor, clock: clock)
+        let context = draft.context(clock)
+        context.actor = actor
         do throws(StoreError) {
-            return try SQLiteVaultStore(file, Database(file.path), draft.context(clock))
+            return try SQLiteVaultStore(file, Database(file.path), context)
         } catch {
             // It cannot be opened here: no process has it open.
             for suffix in ["", "-wal", "-shm", ".lock"] { _ = unsafe unlink(file.path + suffix) }
@@ -29,9 +31,10 @@ extension SQLiteVaultStore {
     ///   - migrate: whether an older schema is brought up to date, after a snapshot; otherwise it is refused.
     ///   - policy: what trying the key slots may cost.
     ///   - trustsFileSystem: whether one is used that is not known to be local.
+    ///   - actor: whom the trail names, also for what the opening itself writes down.
     package static func open(
         at path: String, unlocker: any SlotUnlocker, migrate: Bool = false, policy: UnlockingPolicy = .init(),
-        trustsFileSystem: Bool = false,
+        trustsFileSystem: Bool = false, by actor: AuditActor? = nil,
         clock: @escaping @Sendable () -> Timestamp
     ) throws(StoreError) -> SQLiteVaultStore {
         let file = try VaultFile(path, trustsFileSystem: trustsFileSystem)
@@ -51,6 +54,7 @@ extension SQLiteVaultStore {
             connection.closeAsLast(of: file.path)
             throw error
         }
+        context.actor = actor
         let isUntold = try WriteTransaction.hasUntoldMigrations(connection)
         let database = Database(file.path, access: connection.access, liveness: liveness)
         let store = try SQLiteVaultStore(file, database, context, connection)

@@ -9,6 +9,7 @@ struct AuditDetail {
         // From 128 on: nothing is decided by it.
         static let actor: UInt8 = 128
         static let provider: UInt8 = 129
+        static let fence: UInt8 = 130
     }
 
     var texts: [AuditEvent.Detail] = []
@@ -17,6 +18,8 @@ struct AuditDetail {
     var actor: AuditActor?
     /// Of the login that the row is about. That alone is not worth a cell: as long as the login is there, its row says it.
     var provider: ProviderHandle?
+    /// Of the renewal that the row ends: what is counted in the clear is held against it. It is no reason for a cell, either.
+    var fence: Int64?
 
     /// `nil` if there is nothing to record.
     func sealed(
@@ -35,6 +38,7 @@ struct AuditDetail {
         if let pruning { record.append(Tag.pruning, record: pruning.encoded()) }
         if let actor { record.append(Tag.actor, record: actor.encoded()) }
         record.append(Tag.provider, provider?.bytes)
+        record.append(Tag.fence, fence)
         return record
     }
 }
@@ -54,6 +58,7 @@ extension AuditDetail {
             case Tag.pruning: pruning = try TrailPruning(field)
             case Tag.actor: actor = try AuditActor(field)
             case Tag.provider: provider = ProviderHandle(try field.bytes16())
+            case Tag.fence: fence = try field.int64()
             default: try field.ignoreIfOptional()
             }
         }

@@ -65,8 +65,10 @@ package final class VaultContext: Sendable {
     /// - Parameter tables: of the copy.
     package func forked(_ tables: any TableAccess) throws(StoreError) -> VaultContext {
         let row = try load(tables, known: rows.current, isAnew: true)
-        return VaultContext(
+        let copy = VaultContext(
             vaultID: vaultID, row: row, follower: follower, clock: clock, manifestLimits: manifestLimits)
+        copy.actor = actor
+        return copy
     }
 
     /// Takes over a state of the vault's row that was read, or committed.

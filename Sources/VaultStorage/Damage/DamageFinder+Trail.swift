@@ -32,10 +32,13 @@ extension DamageFinder {
     }
 
     func checkFences(_ id: Int64) throws(StoreError) -> DamagedRow? {
-        guard id == 1, try !WriteTransaction.isFence(tables.highestFence()) else { return nil }
+        guard id == 1 else { return nil }
+        let told = try AuditTrail(opener).highestFence()
+        guard let problem = WriteTransaction.problem(ofCounter: try tables.highestFence(), told: told) else {
+            return nil
+        }
         return DamagedRow(
-            place: .row(.fenceCounter, id: 1), handle: nil,
-            damage: .quarantined("fenceCounter", nil, "the counter of renewals is not one that a vault reaches"))
+            place: .row(.fenceCounter, id: 1), handle: nil, damage: .quarantined("fenceCounter", nil, problem))
     }
 
     /// The counter in the form of a row.

@@ -63,7 +63,8 @@ extension WriteTransaction {
         if hasChanged {
             var tale = Tale()
             tale.add(
-                state.auditEvents(since: login.session, hasChanged: true, at: now()), of: login.columns.handle)
+                state.auditEvents(since: login.session, login.intent, hasChanged: true, at: now()),
+                of: login.columns.handle)
             try save(&user, telling: tale)
         }
         return meeting

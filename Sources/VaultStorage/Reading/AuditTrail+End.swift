@@ -35,6 +35,28 @@ extension AuditTrail {
         return End(position: believed, hasRowsBehind: believed.sequence < position.sequence)
     }
 
+    /// The highest fence of a renewal that the newest rows tell; 0 if they tell none. Nobody can forge a row's cell, or put it
+    /// into another row, so the chain need not be followed.
+    func highestFence(rowCount: Int = 65_536) throws(StoreError) -> Int64 {
+        let rows = try tables.cursor(.auditRowsBefore)
+        rows.bind(2, 256)
+        var (highest, before, left) = (Int64(0), Self.limit, rowCount)
+        while left > 0 {
+            rows.bind(1, before)
+            defer { rows.reset() }
+            let first = before
+            while try rows.step(), rows.integer(0) > 0 {
+                let row = AuditLink(rows)
+                if !rows.isNull(7), let detail = try? opener.auditDetail(rows, row.columns), let fence = detail.fence {
+                    highest = max(highest, fence)
+                }
+                (before, left) = (row.columns.sequence, left - 1)
+            }
+            if before == first { break }
+        }
+        return highest
+    }
+
     private func lastBelievedRow() throws(StoreError) -> AuditPosition {
         let rows = try tables.cursor(.auditRowsBefore)
         rows.bind(2, 256)

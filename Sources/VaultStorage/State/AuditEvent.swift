@@ -22,6 +22,8 @@ package struct AuditEvent: Hashable, Sendable {
     package internal(set) var pruning: TrailPruning?
     /// Of the login that it is about. The store adds it.
     var provider: ProviderHandle?
+    /// Of the renewal that it ends. The store adds it.
+    var fence: Int64?
 
     package init(_ kind: AuditKind, _ detail: [Detail] = []) {
         self.kind = kind

@@ -16,9 +16,14 @@ extension AuditKind {
 
 extension [AuditEvent] {
     /// The last of them says whether the state is new, so that it counts once.
-    func holding(_ look: LoginLook, isNew: Bool, of provider: ProviderHandle?) -> [AuditEvent] {
+    ///
+    /// - Parameter ended: the fence of the renewal that has ended with them.
+    func holding(
+        _ look: LoginLook, isNew: Bool, of provider: ProviderHandle?, ended: Int64? = nil
+    ) -> [AuditEvent] {
         var (events, look) = (self, look)
         look.isNew = isNew
+        if let last = events.lastIndex(where: \.kind.holdsLook) { events[last].fence = ended }
         for index in events.indices.reversed() where events[index].kind.holdsLook {
             events[index].look = look
             (look.isNew, look.isRecovery) = (false, false)
@@ -38,14 +43,19 @@ extension [AuditEvent] {
 extension LoginState {
     /// The audit rows of a change; none is left unrecorded.
     ///
-    /// - Parameter before: The session as the transaction found it.
-    func auditEvents(since before: SessionRecord, hasChanged: Bool, at now: Timestamp) -> [AuditEvent] {
+    /// - Parameters:
+    ///   - before: The session as the transaction found it.
+    ///   - open: The renewal that was open then.
+    func auditEvents(
+        since before: SessionRecord, _ open: IntentRecord?, hasChanged: Bool, at now: Timestamp
+    ) -> [AuditEvent] {
         var events = auditEvents
         if events.isEmpty, hasChanged { events = [AuditEvent(isRemoved ? .loginRemoved : .loginChanged)] }
         guard events.contains(where: \.kind.holdsLook) else { return events.naming(provider) }
         var look = look(at: now)
         look.isRecovery = !isRemoved && before.isObstructed && !session.isObstructed
-        return events.holding(look, isNew: look.state != SessionLook(before, at: now), of: provider)
+        let ended = open.flatMap { $0.fence == intent?.fence ? nil : $0.fence }
+        return events.holding(look, isNew: look.state != SessionLook(before, at: now), of: provider, ended: ended)
     }
 
     private func look(at now: Timestamp) -> LoginLook {

@@ -24,6 +24,8 @@ struct AuditProgress {
     var providers: [Bytes16: Int64] = [:]
     /// Logins of which the trail tells last that a renewal has begun; there are as many as are under way.
     var begunRenewals: Set<LoginHandle> = []
+    /// The highest fence of a renewal that the trail tells.
+    var highestFence: Int64 = 0
 }
 
 extension VaultCheck {
@@ -142,7 +144,7 @@ extension VaultCheck {
                 cell, kind: .auditDetail, key: opener.keyring.auditKey(ofRow: columns.sequence),
                 associatedData: columns.detailData(context.vaultID), scratch: scratch)
             defer { opened.wipe(scratch) }
-            _ = try unsafe AuditDetail(opened.plaintext)
+            audit.highestFence = max(audit.highestFence, try unsafe AuditDetail(opened.plaintext).fence ?? 0)
             report.cells += 1
         } catch {
             report.note("audit", "\(columns.sequence)", error.reason)

@@ -20,9 +20,11 @@ extension VaultCheck {
         return true
     }
 
-    /// The counter of renewals stands in the clear.
+    /// The counter of renewals stands in the clear. Read after the rows that are held against it, it cannot be behind them.
     func checkFences() throws(StoreError) {
-        if try WriteTransaction.isFence(tables.highestFence()) { return }
-        report.note("refreshIntent", "counter", "the counter of fences is not one that a vault reaches")
+        guard
+            let problem = WriteTransaction.problem(ofCounter: try tables.highestFence(), told: audit.highestFence)
+        else { return }
+        report.note("refreshIntent", "counter", problem)
     }
 }

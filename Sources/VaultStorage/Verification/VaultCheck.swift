@@ -44,7 +44,6 @@ package final class VaultCheck {
         try countRows(of: Self.countedTables)
         try tables.checkStorage(self)
         try checkVault()
-        try checkFences()
         try walk(.migration, progress, checkMigration)
         try checkMigrationsAreComplete()
         try walk(.keySlot, progress, checkKeySlot)
@@ -56,6 +55,7 @@ package final class VaultCheck {
         try walk(.outbox, progress, checkOutboxEntry)
         try walk(.backup, progress, checkBackup)
         try checkAudit(progress)
+        try checkFences()
         return report
     }
 

@@ -14,7 +14,7 @@ package struct WitnessFile: Witness {
 
     package func text(_ context: VaultContext) throws(StoreError) -> String? {
         try PrivateFile.checkWay(to: path, of: "the witness")
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
             throw failure("read", errno)
@@ -59,6 +59,14 @@ package struct WitnessFile: Witness {
             throw failure("read", errno)
         }
         defer { close(descriptor) }
+        // A device reads as empty, and must not be replaced by a file.
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw failure("read", errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw StoreError(
+                .invalidValue, "\(PathName.shown(path)) is no regular file, and is not replaced",
+                hint: "check --witness: it names a file of its own; nothing was changed")
+        }
         var bytes = [UInt8](repeating: 0, count: Self.mostBytes)
         let count = unsafe Glibc.read(descriptor, &bytes, bytes.count)
         guard count >= 0 else { throw failure("read", errno) }
@@ -101,8 +109,18 @@ package struct WitnessFile: Witness {
     }
 
     private func failure(_ what: String, _ error: Int32) -> StoreError {
-        StoreError(
-            .io(error), "the witness file \(path) cannot be \(what): \(SystemError.text(error))",
-            hint: "check its directory, owner and mode; the vault itself is unharmed")
+        let shown = PathName.shown(path)
+        let (reason, hint) =
+            switch error {
+            case ELOOP: ("the witness \(shown) is a symbolic link", "name the file itself")
+            case ENXIO: ("the witness \(shown) is not a regular file", "name a file of its own: --witness PATH")
+            case ENOENT: ("there is no directory for the witness \(shown)", "make its directory, or mount its disk")
+            default:
+                (
+                    "the witness file \(shown) cannot be \(what): \(SystemError.text(error))",
+                    "check its directory, owner and mode; the vault itself is unharmed"
+                )
+            }
+        return StoreError(.io(error), reason, hint: hint)
     }
 }

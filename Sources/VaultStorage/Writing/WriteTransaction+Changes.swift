@@ -63,7 +63,8 @@ extension WriteTransaction {
         let hasChanged = try apply(state, to: login, of: &user)
         var tale = Tale()
         tale.add(
-            state.auditEvents(since: login.session, hasChanged: hasChanged, at: now()), of: login.columns.handle)
+            state.auditEvents(since: login.session, login.intent, hasChanged: hasChanged, at: now()),
+            of: login.columns.handle)
         if hasChanged {
             try save(&user, telling: tale)
         } else {
@@ -103,7 +104,9 @@ extension WriteTransaction {
             }
             let loginHasChanged = try state.isErased ? true : apply(changed, to: login, of: &user)
             hasChanged = hasChanged || loginHasChanged
-            tale.add(changed.auditEvents(since: login.session, hasChanged: loginHasChanged, at: now()), of: handle)
+            tale.add(
+                changed.auditEvents(since: login.session, login.intent, hasChanged: loginHasChanged, at: now()),
+                of: handle)
             outbox += changed.outbox
         }
         if state.isErased {

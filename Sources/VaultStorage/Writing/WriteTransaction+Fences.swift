@@ -21,9 +21,20 @@ extension WriteTransaction {
         return least + Int64.random(in: 0..<least / 2, using: &generator)
     }
 
+    /// What is wrong with the counter; nil if it may be right.
+    ///
+    /// - Parameter told: the highest fence that the trail tells.
+    static func problem(ofCounter counter: Int64, told: Int64) -> String? {
+        guard isFence(counter) else { return "the counter of renewals is not one that a vault reaches" }
+        return counter < told ? "the counter of renewals was turned back: the audit trail records later ones" : nil
+    }
+
     /// Lets the counter of fences go on where it has never been.
     func mendFences() throws(StoreError) {
         highestFence = nil
-        try tables.setHighestFence(Self.unusedFence())
+        // While it was no counter, renewals may have got fences that are higher still.
+        let told = try AuditTrail(opener).highestFence()
+        let beyond = told + min(1 << 32, max(0, Self.counterLimit - 2 - told))
+        try tables.setHighestFence(max(Self.unusedFence(), beyond))
     }
 }

@@ -4,6 +4,7 @@ import Testing
 import TokenVaultTesting
 
 import TokenVault
+import VaultStorage
 
 /// A code goes to the server that gave it, and to no other (RFC 9700 §4.4).
 struct MixUpTests {
@@ -55,6 +56,20 @@ struct MixUpTests {
         #expect(await code { try await world.vault.addProvider(try other()) } == .invalidArgument)
         try await world.vault.addProvider(try other(named: true))
         #expect(try await world.vault.providersThatCanBeMixedUp().isEmpty)
+    }
+
+    /// Nothing was refused before, so a vault may have them: `doctor` asks.
+    @Test func thoseThatShareOneAlreadyAreFound() async throws {
+        let world = try await World()
+        let store = world.vault.store
+        var record = try await store.provider(named: Sample.provider().name).record
+        (record.name, record.tokenEndpoint) = ("other", "https://other.example/token")
+        _ = try await store.putProvider(record, replacing: nil)
+        #expect(try await world.vault.providersThatCanBeMixedUp() == [[Sample.provider().name, "other"].sorted()])
+        // What was shared before is no reason to refuse anything else.
+        var change = ProviderChange()
+        change.scope = .set(try Scope("read"))
+        _ = try await world.vault.updateProvider(named: "other", change)
     }
 
     @Test func twoClientsOfOneServerMayShareOne() async throws {

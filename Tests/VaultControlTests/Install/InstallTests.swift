@@ -129,7 +129,13 @@ struct InstallTests {
             let unit = try String(contentsOfFile: directory + service, encoding: .utf8)
             #expect(unit.contains("\nExecStart=\(installed.prefix)/bin/vaultctl maintain "))
             #expect(unit.contains("\nLoadCredential=vault.key:"))
+            try checkCommand(of: unit)
         }
+        // Usage, not found, damage, rollback, key: what another try does not change, and nothing else.
+        let service = try String(contentsOfFile: directory + services[0], encoding: .utf8)
+        let final: [VaultControl.ExitStatus] = [.usage, .notFound, .damaged, .rollback, .key]
+        let listed = final.map { String($0.rawValue) }.joined(separator: " ")
+        #expect(service.contains("\nRestartPreventExitStatus=\(listed)\n"))
         guard SystemTool.path("systemd-analyze") != nil else {
             return print("skipped: systemd-analyze is not installed, so the units were not checked")
         }
@@ -143,6 +149,16 @@ struct InstallTests {
                 "systemd-analyze", ["security", "--no-pager", "--offline=true", "--threshold=15", directory + service])
             #expect(security.exitCode == 0, "\(security.output.suffix(200))")
         }
+    }
+
+    /// What the unit runs is a command line that vaultctl takes.
+    private func checkCommand(of unit: String) throws {
+        let line = try #require(unit.split(separator: "\n").first { $0.hasPrefix("ExecStart=") })
+        let words = line.replacing("${STATE_DIRECTORY}", with: "/var/lib/tokenvault").split(separator: " ").dropFirst()
+        let command = try RootCommand.parseAsRoot(words.map(String.init))
+        let maintain = try #require(command as? MaintainCommand)
+        #expect(maintain.global.vault == "/var/lib/tokenvault/app.vault")
+        #expect(unit.contains("\nType=oneshot\n") == maintain.once)
     }
 
     /// The example must be one that vaultctl reads.

@@ -60,6 +60,11 @@ struct AuditFilterOptions: ParsableArguments {
                 "--since (\(from.formatted(.iso8601))) is not before --until (\(end.formatted(.iso8601)))",
                 hint: "no row could be listed; a length of time is counted back from now: --since 3h --until 2h")
         }
+        if let from, from > now {
+            throw .usage(
+                "--since (\(from.formatted(.iso8601))) is in the future",
+                hint: "no row could be listed; a length of time is counted back from now: --since 2h")
+        }
         return (from, end)
     }
 }

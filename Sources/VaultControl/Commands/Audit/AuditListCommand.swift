@@ -42,6 +42,9 @@ struct AuditListCommand: VaultCommand {
         guard (0...Self.mostLast).contains(last ?? 0) else {
             throw ValidationError("--last must be between 0 and \(Self.mostLast)")
         }
+        guard last != 0 || follow else {
+            throw ValidationError("--last 0 shows no row: it goes with --follow")
+        }
         guard last == nil || !all && filter.since == nil else {
             throw ValidationError("--last cannot be combined with --all or --since")
         }

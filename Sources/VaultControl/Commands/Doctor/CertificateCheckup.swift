@@ -23,7 +23,7 @@ enum CertificateCheckup {
         let end = Instant.relative(certificate.notValidAfter, now: now)
         if certificate.notValidAfter <= now {
             return DoctorFinding(
-                .problem, .certificate, about: provider, "the client certificate expired \(end)", hint: hint)
+                .problem, .certificate, about: provider, "the client certificate expired \(end)", hint: hint(provider))
         }
         if certificate.notValidBefore > now {
             return DoctorFinding(
@@ -33,12 +33,13 @@ enum CertificateCheckup {
         }
         if certificate.notValidAfter.timeIntervalSince(now) < warning {
             return DoctorFinding(
-                .warning, .certificate, about: provider, "the client certificate expires \(end)", hint: hint)
+                .warning, .certificate, about: provider, "the client certificate expires \(end)", hint: hint(provider))
         }
         return DoctorFinding(.ok, .certificate, about: provider, "the client certificate expires \(end)")
     }
 
-    private static let hint =
-        "register a new one with the provider, then run: vaultctl provider update NAME --client-certificate PATH "
-        + "--client-certificate-key PATH"
+    private static func hint(_ provider: String) -> String {
+        "register a new one with the provider, then run: vaultctl provider update \(Printable.argument(provider)) "
+            + "--client-certificate PATH --client-certificate-key PATH"
+    }
 }

@@ -8,6 +8,21 @@ import TokenVaultHTTP
 enum ClockCheckup {
     private static let limits = HTTPLimits(bodyBytes: 65_536, timeout: .seconds(10))
 
+    /// A clock that is behind what the vault has recorded, as one without a battery is after a start.
+    static func behind(_ vault: Vault, now: Date) async -> [DoctorFinding] {
+        guard let head = try? await vault.auditHead(),
+            let last = try? await vault.auditRecords(before: head + 1, limit: 1).records.first?.date,
+            last.timeIntervalSince(now) > 60
+        else { return [] }
+        return [
+            DoctorFinding(
+                .problem, .clock,
+                "this machine's clock says \(now.formatted(.iso8601)), and the newest row of the audit log is of "
+                    + last.formatted(.iso8601),
+                hint: "set the clock, if it is the one that is wrong: timedatectl status")
+        ]
+    }
+
     static func findings(_ vault: Vault, _ access: VaultAccess) async -> [DoctorFinding] {
         do {
             let providers = try await vault.providers().compactMap(\.provider)
@@ -41,7 +56,7 @@ enum ClockCheckup {
         } catch {
             return .unseen(
                 .clock, about: provider.name, "it cannot be reached",
-                hint: "check the network, and run: vaultctl provider test NAME")
+                hint: "check the network, and run: vaultctl provider test \(Printable.argument(provider.name))")
         }
         guard let offset = ClockOffset.measured(response, startedAt: startedAt, repliedAt: Date()) else {
             return .unseen(.clock, about: provider.name, "its reply has no usable Date header")

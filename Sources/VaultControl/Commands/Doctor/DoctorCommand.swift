@@ -82,10 +82,11 @@ struct DoctorCommand: VaultCommand {
     }
 
     private func clocks(_ vault: Vault, _ access: VaultAccess) async -> [DoctorFinding] {
+        let behind = await ClockCheckup.behind(vault, now: access.invocation.now)
         guard online else {
-            return [.unseen(.clock, "providers are asked only with --online", level: .note)]
+            return behind + [.unseen(.clock, "providers are asked only with --online", level: .note)]
         }
-        return await ClockCheckup.findings(vault, access)
+        return behind + (await ClockCheckup.findings(vault, access))
     }
 }
 

@@ -104,7 +104,7 @@ struct LoginCheckup {
             isProblem ? .problem : .warning, .provider, about: name, text.joined(separator: "; "),
             hint: group.refusesClient
                 ? NextStepWords.mendClient(group.provider)
-                : "see which and why: vaultctl login list --provider \(Printable.shortened(name)) "
+                : "see which and why: vaultctl login list --provider \(Printable.argument(name)) "
                     + "--state \(group.refused > 0 ? "refused" : "inDoubt"), vaultctl login show LOGIN")
     }
 }

@@ -12,7 +12,7 @@ enum StopCheckup {
                     "the provider ended \(count) in a row and is stopped since \(Instant.relative(provider.since, now: now)): "
                         + "its other logins wait until one is renewed",
                     hint: "ask the provider; if it ends them for good reason, run: vaultctl provider accept-deaths "
-                        + Printable.shortened(provider.name))
+                        + Printable.argument(provider.name))
             }
         } catch {
             let failure = Failure(error)

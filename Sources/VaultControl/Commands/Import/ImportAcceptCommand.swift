@@ -24,6 +24,8 @@ struct ImportAcceptCommand: VaultCommand {
     @Option(help: "Only logins of this provider.")
     var provider: String?
 
+    @OptionGroup var tenant: TenantOption
+
     @Option(help: .init("Accept so many logins, renew them now, and stop.", valueName: "count"))
     var probe: Int?
 
@@ -53,7 +55,8 @@ struct ImportAcceptCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
-        if dryRun { return try await plan(access, invocation) }
+        let (name, provider) = (tenant.source(name), provider.map { tenant.provider($0) })
+        if dryRun { return try await plan(name, provider, access, invocation) }
         let proof = ImportProof(pause: sourceIsGone ? nil : .seconds(60))
         try await access.manage { users in
             var acceptance = ImportAcceptance.none
@@ -89,7 +92,9 @@ struct ImportAcceptCommand: VaultCommand {
         }
     }
 
-    private func plan(_ access: VaultAccess, _ invocation: Invocation) async throws {
+    private func plan(
+        _ name: String, _ provider: String?, _ access: VaultAccess, _ invocation: Invocation
+    ) async throws {
         let status = try await access.open { try await $0.importStatus() }
             .filter { $0.source == name && (provider == nil || $0.provider == provider) }
         let held = status.reduce(0) { $0 + $1.held - $1.missing }

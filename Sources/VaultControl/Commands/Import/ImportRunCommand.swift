@@ -49,11 +49,13 @@ struct ImportRunCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let source = try source.open(invocation)
-        let name = self.source.name ?? source.detection.kind.name
+        let name = self.source.name(of: source)
         let report = try ReportWriter(reportOptions, invocation)
-        let options = ImportRunOptions(name: name, purpose: take ? .take : .hold, isRehearsal: dryRun)
+        var options = ImportRunOptions(name: name, purpose: take ? .take : .hold, isRehearsal: dryRun)
+        options.tenant = self.source.tenant.tenant?.tenant
+        let taking = options
         let (result, isQuiet) = try await VaultAccess(global, invocation).open { vault in
-            var result = try await ImportPass(source, into: vault, options, report, invocation).result
+            var result = try await ImportPass(source, into: vault, taking, report, invocation).result
             guard final else { return (result, true) }
             // The first reading may take what changed while the source was being stopped.
             var quiet = result.isQuiet ? 1 : 0
@@ -63,7 +65,7 @@ struct ImportRunCommand: VaultCommand {
                     "\(result.isQuiet ? "nothing has changed" : "changes were taken over"); reading it again in "
                         + "\(Instant.duration(pause.duration / .seconds(1)))")
                 try await Task.sleep(for: pause.duration)
-                result = try await ImportPass(source, into: vault, options, report, invocation).result
+                result = try await ImportPass(source, into: vault, taking, report, invocation).result
                 quiet = result.isQuiet ? quiet + 1 : 0
             }
             return (result, quiet >= 2)
@@ -77,7 +79,7 @@ struct ImportRunCommand: VaultCommand {
     ) throws {
         if dryRun { invocation.note("nothing was changed") }
         let usable = result[.added] + result[.followed] + result[.unchanged]
-        let advice = RejectAdvice.lines(for: result)
+        let advice = RejectAdvice.lines(for: result, of: source.tenant)
         guard result.rows == 0 || usable > 0 || result.reasons.isEmpty else {
             throw invocation.end(
                 afterOutput: Failure(
@@ -97,7 +99,7 @@ struct ImportRunCommand: VaultCommand {
                     ]))
         }
         if final {
-            invocation.hint("renew ten of them here, and look what happens: vaultctl import accept \(name) --probe 10")
+            invocation.hint("renew ten of them here and see what happens: vaultctl import accept \(name) --probe 10")
         } else if !take, !dryRun, result[.added] > 0 {
             invocation.hint(
                 "they still belong to \(name): vaultctl import status; the next steps: man tokenvault-cut-over")

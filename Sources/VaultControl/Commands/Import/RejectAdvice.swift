@@ -6,8 +6,8 @@ enum RejectAdvice {
     /// Providers that are named, one by one.
     private static let mostProviders = 8
 
-    static func lines(for result: ImportResult) -> [String] {
-        var lines = result.missingProviders.prefix(mostProviders).map { line(for: $0) }
+    static func lines(for result: ImportResult, of tenant: TenantOption) -> [String] {
+        var lines = result.missingProviders.prefix(mostProviders).map { line(for: $0, of: tenant) }
         if result.missingProviders.count > mostProviders {
             lines.append(
                 "and \(result.missingProviders.count - mostProviders) more providers: --report FILE names them")
@@ -27,7 +27,7 @@ enum RejectAdvice {
         return lines
     }
 
-    private static func line(for provider: MissingProvider) -> String {
+    private static func line(for provider: MissingProvider, of tenant: TenantOption) -> String {
         let rows = Count.of(provider.rows, "row")
         let isPlain = provider.name.utf8.allSatisfy { byte in
             switch byte {
@@ -37,9 +37,10 @@ enum RejectAdvice {
             default: false
             }
         }
-        guard isPlain else { return "the vault has no provider \(Printable.shortened(provider.name)) (\(rows))" }
+        let vault = tenant.tenant.map { "the tenant \($0.tenant.name)" } ?? "the vault"
+        guard isPlain else { return "\(vault) has no provider \(Printable.shortened(provider.name)) (\(rows))" }
         let client = provider.clientID.map { Printable.shortened($0.rawValue, to: 200) } ?? "CLIENT-ID"
-        return "the vault has no provider \(provider.name) (\(rows)): vaultctl provider add \(provider.name) "
-            + "--client-id \(client)"
+        return "\(vault) has no provider \(provider.name) (\(rows)): vaultctl provider add \(provider.name)"
+            + "\(tenant.typed) --client-id \(client)"
     }
 }

@@ -15,6 +15,8 @@ struct SourceOptions: ParsableArguments {
         completion: .file())
     var source: String
 
+    @OptionGroup var tenant: TenantOption
+
     @Option(
         help: .init(
             "What the source is called in the vault, the same each time. By default its kind.", valueName: "name"))
@@ -124,6 +126,9 @@ struct SourceOptions: ParsableArguments {
         }
     }
 
+    /// What the source is called in the vault.
+    func name(of opened: ImportSource) -> String { tenant.source(name ?? opened.detection.kind.name) }
+
     /// The source, looked into.
     func open(_ invocation: Invocation) throws -> ImportSource {
         var plan = ImportPlan()
@@ -157,6 +162,9 @@ struct SourceOptions: ParsableArguments {
 
     /// A source is another system's.
     private func refuseOwnFiles() throws(Failure) {
+        guard !source.isEmpty else {
+            throw .usage("the path of the source is empty", hint: "name the other system's database or export")
+        }
         let hint: String? =
             switch FileKind(source) {
             case .vault?: "to move everything to another vault: vaultctl move run TARGET"

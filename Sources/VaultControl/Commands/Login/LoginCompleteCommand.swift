@@ -42,7 +42,7 @@ struct LoginCompleteCommand: VaultCommand {
         guard source == nil || state != nil else {
             throw Failure.usage("a code needs its --state", hint: "both are in the callback URL; or use --callback-url")
         }
-        let login = try await VaultAccess(global, invocation).manage { users, reader in
+        let done = try await VaultAccess(global, invocation).manage { users, reader in
             if let state {
                 let code = try reader.read("Code", from: try needed(source, "the code", "--code -", invocation))
                 let parts = LogInCallback.parameters(state: state, code: try AuthorizationCode(code), issuer: iss)
@@ -54,15 +54,17 @@ struct LoginCompleteCommand: VaultCommand {
                 .url(try url(&reader, invocation)), users,
                 hint: "copy the whole URL from the browser; if that is all of it, do not use it: it may be forged")
         }
-        try LoginFacts.emit(new: login, invocation)
-        invocation.hint("get its token: vaultctl token get \(login.id)")
+        try LoginFacts.emit(new: done, invocation)
+        invocation.hint("get its token: vaultctl token get \(done.login.id)")
     }
 
-    private func complete(_ callback: LogInCallback, _ users: UserManager, hint: String) async throws -> Login {
+    private func complete(
+        _ callback: LogInCallback, _ users: UserManager, hint: String
+    ) async throws -> CompletedLogIn {
         do {
-            let login = try await users.completeUnboundLogIn(callback).login
-            try await users.revokeReplaced(of: login.id)
-            return login
+            let done = try await users.completeUnboundLogIn(callback)
+            try await users.revokeReplaced(of: done.login.id)
+            return done
         } catch let error as VaultError where error.code == .protocolViolation && error.hint == nil {
             var failure = Failure(error)
             failure.hints = [hint]

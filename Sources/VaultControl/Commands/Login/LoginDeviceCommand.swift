@@ -26,13 +26,13 @@ struct LoginDeviceCommand: VaultCommand {
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
-        let login = try await VaultAccess(global, invocation).manage { users in
+        let done = try await VaultAccess(global, invocation).manage { users in
             let device = try await logIn.beginDevice(users, usesPKCE: pkce)
             try announce(device, invocation)
-            return try await users.completeDeviceLogIn(device).login
+            return try await users.completeDeviceLogIn(device)
         }
-        try LoginFacts.emit(new: login, invocation)
-        invocation.hint("get its token: vaultctl token get \(login.id)")
+        try LoginFacts.emit(new: done, invocation)
+        invocation.hint("get its token: vaultctl token get \(done.login.id)")
     }
 
     /// Address and code are printed in a quiet run, too: without them no one can go on.

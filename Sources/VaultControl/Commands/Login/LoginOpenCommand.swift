@@ -43,26 +43,26 @@ struct LoginOpenCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         guard timeout.duration > .zero else { throw Failure.usage("--timeout must be greater than zero") }
-        let login = try await VaultAccess(global, invocation).manage { users in
+        let done = try await VaultAccess(global, invocation).manage { users in
             let uri = try await redirect(users)
             let listener = try await listen(at: uri, invocation.console.environment)
             do {
-                let login = try await logIn(users, listener, invocation)
+                let done = try await logIn(users, listener, invocation)
                 await listener.finish(showing: .done)
-                return login
+                return done
             } catch {
                 // Where a browser has brought an answer, `logIn` has shown it the outcome.
                 await listener.close()
                 throw error
             }
         }
-        try LoginFacts.emit(new: login, invocation)
-        invocation.hint("get its token: vaultctl token get \(login.id)")
+        try LoginFacts.emit(new: done, invocation)
+        invocation.hint("get its token: vaultctl token get \(done.login.id)")
     }
 
     private func logIn(
         _ users: UserManager, _ listener: LoopbackRedirectListener, _ invocation: Invocation
-    ) async throws -> Login {
+    ) async throws -> CompletedLogIn {
         let request = try await logIn.begin(users, redirectURI: listener.redirectURI)
         let state = try AuthorizationState(request.state)
         listener.lead(to: request.url)
@@ -71,9 +71,9 @@ struct LoginOpenCommand: VaultCommand {
             listener: listener, state: state, timeout: timeout.duration, console: invocation.console)
         let answer = try await wait.answer()
         do {
-            let login = try await users.completeUnboundLogIn(.url(answer.url)).login
-            try await users.revokeReplaced(of: login.id)
-            return login
+            let done = try await users.completeUnboundLogIn(.url(answer.url))
+            try await users.revokeReplaced(of: done.login.id)
+            return done
         } catch {
             await listener.finish(showing: RedirectPage(error, answer.callback))
             throw error

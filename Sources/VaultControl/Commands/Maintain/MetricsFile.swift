@@ -118,6 +118,7 @@ final class MetricsFile: Sendable {
     private static func failure(_ path: String, _ error: Int32) -> Failure {
         Failure(
             .machine, code: "outputFailed",
-            "the metrics could not be written to \(Printable.shortened(path, to: 200)): \(InputFile.reason(of: error))")
+            "the metrics could not be written to \(Printable.shortened(path, to: 200)): \(InputFile.reason(of: error))",
+            hints: ["check --metrics-file: its directory must be there, and writable for this user"])
     }
 }

@@ -95,7 +95,7 @@ struct ProviderAddCommand: VaultCommand {
         }
         if provider.authorizationEndpoint != nil {
             invocation.hint(
-                "next, log a user in: vaultctl login begin --user ID --provider \(Printable.escape(provider.name))")
+                "next, log a user in: vaultctl login begin --user ID --provider \(Printable.argument(provider.name))")
         }
     }
 
@@ -169,6 +169,7 @@ struct ProviderAddCommand: VaultCommand {
         if try await vault.providers().contains(where: { $0.provider?.name == qualified }), replaceDamaged == nil {
             throw exists
         }
+        try await vault.refuseSharing(registration, of: tenant.tenant?.tenant)
         try invocation.emit([
             Field("name", qualified), .data("isDryRun", true), Field("issuer", registration.issuer?.rawValue),
             Field("authorizationEndpoint", registration.authorizationEndpoint?.rawValue),

@@ -17,6 +17,8 @@ struct ProviderRegisterCommand: VaultCommand {
     @Argument(help: "The provider's name in the vault.")
     var name: String
 
+    @OptionGroup var tenant: TenantOption
+
     @Option(help: .init("The issuer, exactly as the provider documents it.", valueName: "url"))
     var issuer: String
 
@@ -81,14 +83,15 @@ struct ProviderRegisterCommand: VaultCommand {
             let token = try initialAccessToken.source.map {
                 try AccessToken(reader.read("Initial access token", from: $0))
             }
-            return try await users.registerProvider(name, issuer: issuer, client, initialAccessToken: token)
+            return try await users.registerProvider(
+                name, of: tenant.tenant?.tenant, issuer: issuer, client, initialAccessToken: token)
         }
         try invocation.emit(ProviderFacts.sheet(provider))
         if !provider.isRegistrationManaged {
             invocation.note("note: the provider gave no way to manage the registration: change it in its console")
         }
         invocation.hint(
-            "next, log a user in: vaultctl login begin --user ID --provider \(Printable.escape(provider.name))")
+            "next, log a user in: vaultctl login begin --user ID --provider \(Printable.argument(provider.name))")
     }
 
     private func authentication(_ reader: inout SecretReader) throws -> ClientRegistration.Authentication {

@@ -47,7 +47,7 @@ struct ProviderTestCommand: VaultCommand {
                 afterOutput: Failure(
                     .provider, "the provider cannot be used as it is",
                     hints: [
-                        "change it: vaultctl provider update \(Printable.escape(name)); --rediscover asks it again"
+                        "change it: vaultctl provider update \(Printable.argument(tenant.provider(name))); --rediscover asks it again"
                     ]
                 ))
         }

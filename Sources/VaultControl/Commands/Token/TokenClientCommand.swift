@@ -36,7 +36,8 @@ struct TokenClientCommand: VaultCommand {
             if reveal, try await users.vault.provider(named: tenant.provider(provider)).dpop == .required {
                 throw Failure.usage(
                     "this provider's tokens are bound to a key that ends with this process",
-                    hint: "to call an API with one: vaultctl request URL --client \(Printable.escape(provider))")
+                    hint: "to call an API with one: vaultctl request URL --client "
+                        + Printable.argument(tenant.provider(provider)))
             }
             let token = try await users.clientToken(
                 provider: tenant.provider(provider), request, parameters: parameters)

@@ -56,6 +56,20 @@ struct CounterDamageTests {
         }
     }
 
+    /// To a number that a vault reaches: the rows that ended renewals know better.
+    @Test(arguments: [0, 1]) func aCounterOfRenewalsThatWasTurnedBack(value: Int) async throws {
+        try await World.with { world in
+            let login = try await world.logIn("bob")
+            for _ in 0..<6 { try await world.ok("login", "refresh", login) }
+            try await Self.outlive(world, table: "fenceCounter", login: login) { intruder in
+                try intruder.execute(
+                    TestEngine.isServer
+                        ? #"UPDATE "engineState" SET "highestFence" = \#(value)"#
+                        : "UPDATE sqlite_sequence SET seq = \(value)")
+            }
+        }
+    }
+
     /// Numbers from the end of the trail on, or any.
     @Test(arguments: [
         (1, true), (2, true), (1_000, true), (.max, false), (.max - 1, false), (-3, false), (.min, false),

@@ -105,6 +105,29 @@ struct CauseTests {
         }
     }
 
+    /// Programs do not read warnings, so the document says it, too.
+    @Test func keysThatCannotBeReadAreTold() async throws {
+        try await World.with(provider: ["--scope", "openid"]) { world in
+            func logIn() async throws -> RunResult {
+                let url = try await world.ok("login", "begin", "--user", "alice", "--provider", "acme").line
+                return try await world.complete(Browser.visit(url), ["--json"])
+            }
+            #expect(try await logIn().json["isSignatureChecked"] as? Bool == true)
+            var fault = Fault.status(200, headers: ["Content-Type": "application/json"], body: "no keys")
+            (fault.path, fault.times) = ("/jwks", 0)
+            world.server.faults.add(fault)
+            let unchecked = try await logIn()
+            #expect(try unchecked.json["isSignatureChecked"] as? Bool == false)
+            #expect(unchecked.error.contains("signing keys cannot be read"), "\(unchecked.error)")
+            let grant = try #require(world.server.issueGrant(user: "bob"))
+            let added = try await world.ok(
+                ["login", "add", "--user", "bob", "--provider", "acme", "--refresh-token", "-", "--json"],
+                input: try #require(grant.refreshToken)
+            ).json
+            #expect(added["isSignatureChecked"] == nil)
+        }
+    }
+
     @Test func aClockThatIsOff() async throws {
         try await World.with(provider: ["--scope", "openid"]) { world in
             world.server.skewClock(by: .seconds(-100_000))

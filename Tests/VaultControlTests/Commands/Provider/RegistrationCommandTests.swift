@@ -38,6 +38,32 @@ struct RegistrationCommandTests {
         }
     }
 
+    @Test func aTenantRegistersAClientOfItsOwn() async throws {
+        try await World.with {
+            $0.registration = RegistrationPolicy()
+        } _: { world in
+            let tenant = ["--tenant", "contoso"]
+            let register = [
+                "provider", "register", "acme", "--issuer", world.server.issuer, "--redirect-uri", World.redirectURI,
+                "--scope", "read", "--allow-insecure-loopback",
+            ]
+            // The vault's own provider of this name is another one.
+            try await world.fails(.usage, register)
+            let added = try await world.ok(register + tenant)
+            #expect(added.output.contains("contoso/acme"))
+            try await world.fails(.usage, register + tenant)
+            let url = try await world.ok(["login", "begin", "--user", "alice", "--provider", "acme"] + tenant).line
+            try await world.complete(Browser.visit(url))
+            try await world.ok(["login", "refresh", "--user", "alice"] + tenant)
+            #expect(
+                try await world.ok(["provider", "registration", "show", "acme", "--json"] + tenant).json["clientId"]
+                    as? String != "demo")
+            let rows = try await world.ok(
+                ["audit", "list", "--kind", "client-registered", "--provider", "acme", "--json"] + tenant)
+            #expect(rows.output.contains("client-registered"))
+        }
+    }
+
     @Test func aLostReplyIsTold() async throws {
         try await World.with {
             $0.registration = RegistrationPolicy()

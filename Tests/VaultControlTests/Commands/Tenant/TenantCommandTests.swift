@@ -76,6 +76,65 @@ struct TenantCommandTests {
         }
     }
 
+    /// Two tenants whose stores name the same users, the same providers and themselves alike.
+    @Test func whatATenantImportsIsItsOwn() async throws {
+        try await World.with { world in
+            var paths: [String] = []
+            for tenant in ["contoso", "fabrikam"] {
+                try await world.ok(
+                    "provider", "add", "acme", "--tenant", tenant, "--issuer", world.server.issuer, "--client-id",
+                    "demo", "--allow-insecure-loopback")
+                let grant = try #require(world.server.issueGrant(user: "alice"))
+                paths.append(
+                    try world.harness.file(
+                        "\(tenant).jsonl",
+                        #"{"user":"alice","provider":"acme","access_token":"\#(grant.accessToken)","refresh_token":"#
+                            + #""\#(try #require(grant.refreshToken))"}"# + "\n"))
+            }
+            func run(_ path: String, _ tenant: String) async throws -> RunResult {
+                try await world.ok("import", "run", path, "--name", "web", "--tenant", tenant, "--json")
+            }
+            let first = try await run(paths[0], "contoso").json
+            #expect(first["source"] as? String == "contoso/web")
+            #expect((first["outcomes"] as? [String: Int])?["added"] == 1)
+            let second = try await run(paths[1], "fabrikam").json
+            #expect((second["outcomes"] as? [String: Int])?["added"] == 1 && second["missing"] as? Int == 0)
+            // The one's is not missing because the other's source does not have it.
+            #expect(try await run(paths[0], "contoso").json["missing"] as? Int == 0)
+            #expect(try await world.ok("user", "list", "--tenant", "contoso").output.contains("contoso/alice"))
+            try await world.fails(.notFound, "user", "show", "alice")
+            let accepted = try await world.ok(
+                "import", "accept", "web", "--tenant", "contoso", "--provider", "acme", "--source-is-gone", "--json")
+            #expect(try accepted.json["accepted"] as? Int == 1)
+            try await world.ok("login", "refresh", "--user", "alice", "--tenant", "contoso")
+            try await world.fails(.rollback, "login", "refresh", "--user", "alice", "--tenant", "fabrikam")
+        }
+    }
+
+    /// A store's rows are a stranger's text: none of them names a tenant.
+    @Test func noRowOfASourceNamesATenant() async throws {
+        try await World.with { world in
+            let separated = "\\u001dcontoso\\u001d"
+            func row(_ user: String, _ provider: String) -> String {
+                #"{"user":"\#(user)","provider":"\#(provider)","access_token":"CANARY-1","refresh_token":"CANARY-\#(user.count)"}"#
+                    + "\n"
+            }
+            try await world.ok(
+                "provider", "add", "acme", "--tenant", "contoso", "--issuer", world.server.issuer, "--client-id",
+                "demo", "--allow-insecure-loopback")
+            let path = try world.harness.file(
+                "rows.jsonl",
+                row(separated + "alice", "acme") + row("bob", separated + "acme") + row("carolyn", "acme"))
+            let result = try await world.harness.run("import", "run", path, "--json")
+            #expect(result.status == 3, "\(result.error)")
+            #expect(try result.json["reasons"] as? [String: Int] == ["malformed-user": 1, "unknown-provider": 1])
+            #expect(try await world.ok("user", "list", "--count", "--json").json["users"] as? Int == 1)
+            let advice = try await world.harness.run(
+                "import", "run", path, "--tenant", "fabrikam", "--dry-run", "--name", "other")
+            #expect(advice.error.contains("vaultctl provider add acme --tenant fabrikam --client-id CLIENT-ID"))
+        }
+    }
+
     @Test func tenantsAreListedAndErased() async throws {
         try await World.with { world in
             for tenant in ["contoso", "fabrikam"] {

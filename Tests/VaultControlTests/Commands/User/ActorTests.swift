@@ -36,6 +36,40 @@ struct ActorTests {
         }
     }
 
+    /// Those too that are written before there is an open vault: by its making, by a migration, by a restore.
+    @Test(.aboutFiles("a server's database is migrated and restored by other means"))
+    func rowsOfAnOpeningNameTheOperator() async throws {
+        func tools(_ vault: String, _ key: String, _ kind: String) async throws -> [String?] {
+            let output = try await harness.run(
+                "audit", "list", "--all", "--json", "--kind", kind, "--vault", vault, "--key-file", key
+            ).output
+            return try output.split(separator: "\n").map { line in
+                let row = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+                return (row?["actor"] as? [String: Any])?["tool"] as? String
+            }
+        }
+        let harness = try Harness()
+        #expect(try await harness.run("init").status == 0)
+        #expect(try await tools(harness.vault, harness.key, "vault-created") == ["vaultctl init"])
+
+        try FileManager.default.createDirectory(
+            atPath: harness.path("backup"), withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        let made = try await harness.run("backup", "create", harness.path("backup"), "--same-device", "--json").json
+        let restored = harness.path("restored.vault")
+        #expect(try await harness.run("backup", "restore", try #require(made["path"] as? String), restored).status == 0)
+        #expect(try await tools(restored, harness.key, "vault-restored") == ["vaultctl backup restore"])
+
+        let old = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Vaults/v007")
+        let (vault, key) = (harness.path("old.vault"), harness.path("old.key"))
+        for (name, path) in [("vault.db", vault), ("vault.key", key)] {
+            try FileManager.default.copyItem(atPath: old.appending(path: name).standardizedFileURL.path, toPath: path)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        }
+        let migrated = try await harness.run("migrate", "up", "--yes", "--vault", vault, "--key-file", key)
+        #expect(migrated.status == 0, "\(migrated.error)")
+        #expect(try await tools(vault, key, "vault-migrated").last == "vaultctl migrate up")
+    }
+
     @Test func rowsOfLoginsNameTheirProvider() async throws {
         try await World.with { world in
             let login = try await world.logIn("alice")

@@ -1,5 +1,6 @@
 import EngineSupport
 import Foundation
+import Glibc
 import Testing
 import TokenVault
 import VaultControl
@@ -210,6 +211,23 @@ struct WitnessCommandTests {
         #expect(try String(contentsOfFile: scene.witness, encoding: .utf8) == note)
     }
 
+    /// A pipe, like a device, reads as empty: neither waited for nor replaced. An empty file is one that was made ready.
+    @Test func whatIsNoFileIsNoWitness() async throws {
+        let harness = try await BadInputTests.filled()
+        let pipe = harness.path("pipe")
+        #expect(unsafe mkfifo(pipe, 0o600) == 0)
+        for words in [["begin"], ["accept", "--yes"], ["show"]] {
+            let refused = try await harness.run(["witness"] + words + ["--witness", pipe])
+            #expect(refused.status != 0 && refused.error.contains("regular file"), "\(words): \(refused.error)")
+        }
+        let type = try FileManager.default.attributesOfItem(atPath: pipe)[.type] as? FileAttributeType
+        #expect(type == .typeUnknown)
+        let empty = try harness.file("empty", "")
+        let begun = try await harness.run("witness", "begin", "--witness", empty)
+        #expect(begun.status == 0, "\(begun.error)")
+        #expect(try await harness.run("status", "--witness", empty).status == 0)
+    }
+
     /// Slips of the hand: the witness is named like something else.
     @Test(.aboutFiles("the vault's file is one of them"), arguments: ["begin", "accept"])
     func nothingButANoteIsReplaced(_ verb: String) async throws {
@@ -229,6 +247,9 @@ struct WitnessCommandTests {
                 #expect(FileManager.default.contents(atPath: path) == before, "\(path)")
             }
         }
+        // It says what the file is, not that it has a note already.
+        let told = try await harness.run(["witness", verb, "--witness", notes] + (verb == "accept" ? ["--yes"] : []))
+        #expect(told.status == 1 && told.error.contains("is no note of a witness"), "\(told.error)")
         for name in ["notes.txt.lock", "notes.txt.tmp"] {
             #expect(!FileManager.default.fileExists(atPath: harness.path(name)))
         }
