@@ -64,10 +64,15 @@ struct Cluster {
         throw NeverHappened()
     }
 
-    func outcome() async throws -> [String: String] {
-        let entries = try await store.auditEntries(after: 0, limit: 1_000)
-        let last = try #require(entries.last { $0.kind == .failoverSettled })
-        return Dictionary(last.detail.map { ($0.key, $0.value) }) { $1 }
+    func outcome() async throws -> [String: String] { try await ServerVault.outcome(store) }
+
+    /// The standby takes over, and the process that has stayed goes on. Gives whether a login is held then.
+    func failOverAndGoOn(_ login: LoginHandle, within limit: Duration = .seconds(600)) async throws -> Bool {
+        try failOver()
+        let start = SuspendingClock.now
+        try await goOn { _ = try await store.write { _ in } }
+        #expect(start.duration(to: .now) < limit)
+        return try await store.login(login).isHeld
     }
 
     /// A process that had the vault open, and does not come back.

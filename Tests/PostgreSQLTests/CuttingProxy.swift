@@ -79,6 +79,9 @@ final class CuttingProxy: Sendable {
         for number in open { shutdown(number, Int32(SHUT_RDWR)) }
     }
 
+    /// Lets later connections pass again.
+    func admit() { state.withLock { $0.refuses = false } }
+
     /// Cuts the clients' half of what is open now, and keeps the server's. Later ones pass.
     func abandon() {
         let clients = state.withLock { state in

@@ -19,12 +19,8 @@ struct MissedCommitTests {
         }
         try cluster.standby.detach()
         try await eventually { try cluster.vault.sql(standbys).integer(0, 0) == 1 }
-        let short = try cluster.vault.open(machine: "short")
-        try await short.updateLogin(login) { $0.session.label = "acknowledged" }
-        await short.shutDown()
-        try cluster.failOver()
-        try await cluster.goOn { _ = try await cluster.store.write { _ in } }
-        #expect(try await cluster.store.login(login).isHeld)
+        try await cluster.vault.change(login, to: "acknowledged", machine: "short")
+        #expect(try await cluster.failOverAndGoOn(login))
         #expect(try await cluster.outcome()["outcome"] == "lost")
         try synchronous.stop()
     }
@@ -34,13 +30,58 @@ struct MissedCommitTests {
         let cluster = try Cluster()
         let login = try await cluster.store.insertLogin(cluster.vault.draft("alice")).handle
         try await cluster.detach()
+        try await cluster.vault.change(login, to: "acknowledged", machine: "short")
+        #expect(try await cluster.failOverAndGoOn(login))
+        #expect(try await cluster.outcome()["outcome"] == "lost")
+    }
+
+    /// The standby has what it committed, and not that it has left. Somebody has heard that.
+    @Test func nobodyWaitsForAShortProcessThatWasHeardToLeave() async throws {
+        let cluster = try Cluster()
+        let login = try await cluster.store.insertLogin(cluster.vault.draft("alice")).handle
         let short = try cluster.vault.open(machine: "short")
         try await short.updateLogin(login) { $0.session.label = "acknowledged" }
+        try await cluster.detach()
         await short.shutDown()
+        try await eventually { cluster.store.watch.left.contains(short.owner) }
+        #expect(try await !cluster.failOverAndGoOn(login, within: FailoverSettlement.patience))
+        #expect(try await cluster.store.login(login).session.label == "acknowledged")
+        #expect(try await cluster.outcome()["outcome"] == "whole")
+        #expect(try cluster.vault.hasChanged(short.owner) == nil)
+    }
+
+    /// The machine of a short process remembers what the new primary lacks, and the one who can do it again comes later.
+    @Test func whoComesFirstLeavesItToThoseWhoKnow() async throws {
+        let cluster = try Cluster()
+        let vault = cluster.vault
+        let way = try CuttingProxy(to: cluster.standby.directory)
+        let hosts = "\(cluster.primary.directory),\(way.directory)"
+        let living = try vault.open(
+            at: ServerAddress("postgresql://vault@/postgres?host=\(hosts)&schema=\(vault.address.schema)"),
+            machine: "living")
+        let login = try await cluster.store.insertLogin(vault.draft("alice")).handle
+        try await living.updateLogin(login) { $0.session.label = "before" }
+        try await cluster.detach()
+        try await living.updateLogin(login) { $0.session.label = "acknowledged" }
+        try vault.remember(living, on: "short")
+        way.refuse()
         try cluster.failOver()
-        try await cluster.goOn { _ = try await cluster.store.write { _ in } }
-        #expect(try await cluster.store.login(login).isHeld)
-        #expect(try await cluster.outcome()["outcome"] == "lost")
+        let opened = Box(false)
+        let opening = Task.detached {
+            defer { opened.value = true }
+            return try vault.open(machine: "short")
+        }
+        // The other one that has stayed, and the one that has come.
+        let reports = #"SELECT count(*) FROM "process" WHERE "settledTimeline" IS NOT NULL"#
+        try await eventually { (try? vault.sql(reports).integer(0, 0)) == 2 || opened.value }
+        #expect(!opened.value)
+        way.admit()
+        let short = try await opening.value
+        let found = try await short.login(login)
+        #expect(!found.isHeld && found.session.label == "acknowledged")
+        #expect(try await cluster.outcome()["outcome"] == "whole")
+        await short.shutDown()
+        await living.shutDown()
     }
 
     /// Its row is still there on the standby, and nothing is missing that it could know.
@@ -49,16 +90,18 @@ struct MissedCommitTests {
         let login = try await cluster.store.insertLogin(cluster.vault.draft("alice")).handle
         let reader = try cluster.vault.open(machine: "reader")
         _ = try await reader.login(login)
+        // Nor does it change anything by looking at the server's history.
+        let changes = try cluster.vault.changeCount()
+        let look = HistoryLook()
+        reader.writer.submit(look)
+        try look.wait()
+        #expect(try cluster.vault.changeCount() == changes)
         #expect(try cluster.vault.hasChanged(reader.owner) == false)
         #expect(try cluster.vault.hasChanged(cluster.store.owner) == true)
         try await cluster.detach()
         await reader.shutDown()
         #expect(try cluster.vault.hasChanged(reader.owner) == nil)
-        let start = SuspendingClock.now
-        try cluster.failOver()
-        try await cluster.goOn { _ = try await cluster.store.write { _ in } }
-        #expect(start.duration(to: .now) < FailoverSettlement.patience)
-        #expect(try await !cluster.store.login(login).isHeld)
+        #expect(try await !cluster.failOverAndGoOn(login, within: FailoverSettlement.patience))
         #expect(try await cluster.outcome()["outcome"] == "whole")
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import Testing
 import TokenVaultTesting
 import VaultCrypto
 
@@ -36,6 +37,20 @@ final class ServerVault: Sendable {
         through proxy: CuttingProxy? = nil, machine: String = "other", migrate: Bool = false
     ) throws -> PostgreSQLVaultStore {
         try open(at: address(through: proxy), machine: machine, migrate: migrate)
+    }
+
+    /// A process that comes, changes a login, and has left in good order when this returns.
+    func change(_ login: LoginHandle, to label: String, machine: String) async throws {
+        let process = try open(machine: machine)
+        try await process.updateLogin(login) { $0.session.label = label }
+        await process.shutDown()
+    }
+
+    /// What the trail says about the last failover or restore, as a process reads it.
+    static func outcome(_ store: PostgreSQLVaultStore) async throws -> [String: String] {
+        let entries = try await store.auditEntries(after: 0, limit: 1_000)
+        let last = try #require(entries.last { $0.kind == .failoverSettled })
+        return Dictionary(last.detail.map { ($0.key, $0.value) }) { $1 }
     }
 
     /// By another way to the same schema.
@@ -111,6 +126,24 @@ final class ServerVault: Sendable {
     func hasChanged(_ owner: Int64) throws -> Bool? {
         let row = try sql(#"SELECT "hasChanged"::int::int8 FROM "process" WHERE "owner" = \#(owner)"#)
         return row.rowCount == 0 ? nil : row.integer(0, 0) != 0
+    }
+
+    func changeCount() throws -> Int64 { try sql(#"SELECT "changeCount" FROM "engineState""#).integer(0, 0) }
+
+    /// Leaves on a machine what a process knows, as processes of that machine do.
+    func remember(_ store: PostgreSQLVaultStore, on machine: String) throws {
+        let directory = try StateDirectory(state.file(machine)).directory(of: store.context.vaultID)
+        let tables = ServerTables(try connect(), address, .unknown)
+        let path = MachineNote.path(in: directory, address, place: try tables.whereabouts(HistoryWatch()).place)
+        MachineNote.keep(store.watch, store.context, at: path, by: store.owner)
+    }
+
+    /// Puts the database back to where it was before the login was changed, and before the process of the test ended.
+    func putBackBehindAChange(_ login: LoginHandle) async throws {
+        try server.snapshot()
+        try await store.updateLogin(login) { $0.session.label = "since then" }
+        await store.shutDown()
+        try server.putBack()
     }
 
     /// Which process of the server.

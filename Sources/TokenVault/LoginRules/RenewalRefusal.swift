@@ -30,8 +30,8 @@ enum RenewalRefusal: Equatable, Sendable {
     case storeBusy(StoreError?)
     /// There is no room for the intent, or for the reply: nothing was sent.
     case storageFull
-    /// The vault cannot be written here.
-    case readOnly
+    /// The vault cannot be written here: nothing was sent.
+    case readOnly(StoreError?)
     /// What the store holds of the login or its provider is damaged, or of a former time: nothing was sent.
     case notBelieved(StoreError)
 }

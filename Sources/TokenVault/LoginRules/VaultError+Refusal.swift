@@ -61,10 +61,10 @@ extension VaultError {
             self.init(
                 .storageFull, "there is too little free space for new tokens, so nothing was sent",
                 hint: "make room on the disk of the vault")
-        case .readOnly:
+        case .readOnly(let error):
             self.init(
-                .readOnly, "the vault can be read here, and not changed, so nothing was sent",
-                hint: "check that the file system and the vault's directory can be written")
+                .readOnly, (error?.reason ?? "the vault can be read here, and not changed") + ", so nothing was sent",
+                hint: error?.hint ?? "check that the file system and the vault's directory can be written")
         case .notBelieved(let error):
             self.init(error)
         case .storeBusy(let error):

@@ -19,8 +19,13 @@ package final class MemoryVault: Sendable {
     }
 
     /// Opens it as a process of its own.
-    package func open(_ unlocker: any SlotUnlocker) throws -> MemoryVaultStore {
-        guard let context = try VaultContext.open(database.reader(), unlocker: unlocker, clock: clock) else {
+    ///
+    /// - Parameter clock: The one of the process's machine; nil: the one by which the vault was made.
+    package func open(
+        _ unlocker: any SlotUnlocker, clock: (@Sendable () -> Timestamp)? = nil
+    ) throws -> MemoryVaultStore {
+        let opened = try VaultContext.open(database.reader(), unlocker: unlocker, clock: clock ?? self.clock)
+        guard let context = opened else {
             throw StoreError(.damaged, "the vault's own row is missing")
         }
         return MemoryVaultStore(self, context)

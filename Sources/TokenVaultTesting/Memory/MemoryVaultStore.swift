@@ -63,6 +63,13 @@ package final class MemoryVaultStore: VaultStore {
 
     package func shutDown() async { close() }
 
+    /// Lets this process forget what it has seen, as on a server once it knows that it was lost.
+    package func forgetSeen() {
+        writer.withLock { $0 = nil }
+        readers.withLock { $0.idle = [] }
+        context.forgetSeen()
+    }
+
     // MARK: Reading
 
     package func read<R>(

@@ -87,11 +87,11 @@ struct FailoverSettlement {
         var redone = try redo(&found, withDoubtful: false)
         // Also what was only seen: a standby that was not the synchronous one may lack what was promised to others.
         let own = watch.knownChanges
-        var peers = try tables.report(owner, own, in: history)
+        var peers = try tables.report(owner, own, left: watch.left, in: history)
         // What is missing may be a commit whose outcome its process never heard.
         if peers.knownChanges > found.changes, peers.missing == 0 || hasWaited {
             redone += try redo(&found, withDoubtful: true)
-            peers = try tables.report(owner, own, in: history)
+            peers = try tables.report(owner, own, left: watch.left, in: history)
         }
         let isWhole = peers.survivors > 0 && peers.knownChanges <= found.changes
         if isWhole, peers.missing == 0 || hasWaited && found.isSynchronous {
@@ -157,6 +157,7 @@ struct FailoverSettlement {
                 number: changes, before: transaction.headAtBegin, after: transaction.head,
                 changes: tables.takeRecord()))
         watch.settle(history, changes: changes)
+        watch.acknowledge(changes, transaction.head, in: history)
         return .settled(transaction, haveBeenLost: haveBeenLost)
     }
 

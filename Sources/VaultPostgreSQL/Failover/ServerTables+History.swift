@@ -61,6 +61,7 @@ extension ServerTables {
             Self.setHistory,
             Parameters([.integer(changes), .integer(history.system), .integer(history.timeline)]))
         try connection.send(Self.forgetReports)
+        try announceHere()
         noteTurn(changes)
     }
 
@@ -68,11 +69,18 @@ extension ServerTables {
     ///
     /// A report counts until the history is settled, also where another failover comes before: nothing is changed meanwhile.
     /// A process that had ended long before the last sign of life in the former history is not waited for: its commits stand
-    /// in the server's log before that sign. Nor is one that has changed nothing.
+    /// in the server's log before that sign. Nor is one that has changed nothing, or that somebody knows to have left in good
+    /// order: the server that is gone has told so, and its log may have come to its end before that.
+    ///
+    /// - Parameter left: Those who have left; everything that they have committed is among the known changes.
     func report(
-        _ owner: Int64?, _ known: Int64?, in history: ServerHistory?
+        _ owner: Int64?, _ known: Int64?, left: [Int64], in history: ServerHistory?
     ) throws(StoreError) -> Peers {
         guard let history else { throw .unreachable }
+        if !left.isEmpty {
+            let list = left.map { "\($0)" }.joined(separator: ",")
+            try connection.send(Self.forgetLeft, Parameters([.text("{\(list)}")]))
+        }
         if let owner {
             try connection.send(
                 Self.report,
@@ -118,6 +126,8 @@ extension ServerTables {
             COALESCE(max("knownChanges") FILTER (WHERE "hasReported"), 0)
         FROM "before"
         """)
+    private static let forgetLeft = Statement(
+        #"DELETE FROM "process" WHERE "owner" = ANY ($1::int8[])"#, [.text])
     private static let forgetReports = Statement(
         """
         UPDATE "process" SET "settledTimeline" = NULL, "knownChanges" = NULL WHERE "settledTimeline" IS NOT NULL

@@ -13,9 +13,14 @@ final class HistoryWatch: Sendable {
         var heardOf: Int64 = 0
         /// The end of the trail after the last of its own, which must be there from then on.
         var head: WriteTransaction.AuditHead?
+        /// Others that have left in good order. What they have committed is among the changes that this process knows of.
+        var left: [Int64] = []
         var look: (@Sendable () -> Void)?
         var remember: (@Sendable () -> Void)?
     }
+
+    /// Their rows do not stay for long where a standby lags.
+    private static let mostLeft = 1_000
 
     private let state = Mutex(State())
 
@@ -33,6 +38,17 @@ final class HistoryWatch: Sendable {
     /// Whether something of its own is committed of which no other process has heard. A failover that loses it, and this
     /// process with it, would leave nobody who misses it.
     var isAhead: Bool { state.withLock { $0.own > $0.heardOf } }
+
+    var left: [Int64] { state.withLock { $0.left } }
+
+    /// Hears who has left, once it knows of everything that was committed before that.
+    func noteLeft(_ owners: [Int64], in history: ServerHistory?) {
+        if owners.isEmpty { return }
+        state.withLock { state in
+            guard history == state.history else { return }
+            state.left = (state.left + owners).suffix(Self.mostLeft)
+        }
+    }
 
     /// What finds out about a failover. Called by each connection that meets a history that is not settled.
     func onUnsettled(_ look: @escaping @Sendable () -> Void) { state.withLock { $0.look = look } }

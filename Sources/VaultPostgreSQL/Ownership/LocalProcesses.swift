@@ -57,7 +57,8 @@ final class LocalProcesses: Ownership {
         guard let other = Descriptor(number) else { return .alive }
         if other.isLockedElsewhere(start: 0, length: 1) ?? true { return .alive }
         let mark = Self.mark(of: other)
-        return !mark.isEmpty && Self.contents(of: number) == mark ? .ended : .unproven
+        let isProven = !mark.isEmpty && Self.contents(of: number) == mark
+        return OwnershipRules.hasEnded(isLocked: false, isProven: isProven) ? .ended : .unproven
     }
 
     /// Which file this is, since which start of the kernel. Empty if the kernel does not say.

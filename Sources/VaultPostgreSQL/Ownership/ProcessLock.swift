@@ -109,12 +109,14 @@ final class ProcessLock: Sendable {
         // The one that held the lock last. The server may not have noticed its end.
         var session = firstSession
         var beats = 0
+        // Those who have left: what they have committed is known by the next proof.
+        var left: [Int64] = []
         while !state.withLock({ $0.isEnding }) {
-            bell.sleep(Self.heartbeat, listeningTo: connection)
+            bell.sleep(left.isEmpty ? Self.heartbeat : 0, listeningTo: connection)
             let start = uptime()
             do throws(StoreError) {
                 if let connection {
-                    try beat(connection)
+                    try beat(connection, &left)
                 } else {
                     let made = try Self.connect(
                         address, owner, isFirst: false, lost: session, hasChanged: hasChanged)
@@ -128,7 +130,7 @@ final class ProcessLock: Sendable {
                 beats += 1
                 if beats % Self.beatsToMemory == 0 { watch.remember() }
             } catch {
-                connection = nil
+                (connection, left) = (nil, [])
                 state.withLock { $0.isConnected = false }
             }
         }
@@ -140,8 +142,9 @@ final class ProcessLock: Sendable {
         ended.send()
     }
 
-    private func beat(_ connection: ServerConnection) throws(StoreError) {
+    private func beat(_ connection: ServerConnection, _ left: inout [Int64]) throws(StoreError) {
         let known = watch.knownChanges ?? 0
+        left += Self.owners(connection.takeNotifications())
         let hasToTell = state.withLock { state in
             defer { state.hasToTell = false }
             return state.hasToTell
@@ -157,7 +160,13 @@ final class ProcessLock: Sendable {
         watch.note(
             answer.integer(0, 0), in: connection.history, since: known,
             heardOf: answer.isNull(0, 1) ? nil : answer.integer(0, 1))
+        watch.noteLeft(left, in: connection.history)
+        // Said during this proof, so perhaps of changes that it has not seen.
+        left = Self.owners(connection.takeNotifications())
     }
+
+    /// Named by those who leave. Who only wants to be heard says nothing.
+    private static func owners(_ payloads: [String]) -> [Int64] { payloads.compactMap { Int64($0) } }
 
     /// Takes the own row away, unless something is still under way, or others wait for what this process knows of the time
     /// before a failover.
@@ -168,7 +177,7 @@ final class ProcessLock: Sendable {
             let command = try connection.send(
                 Self.depart, Parameters([.integer(owner), .integer(connection.history?.timeline ?? 0)]))
             try connection.sync(OwnershipRules.longestSilence)
-            return try connection.answer(to: command).changeCount == 1
+            return try connection.answer(to: command).integer(0, 0) == 1
         } catch {
             // The row stays, and others wait as long as after a crash.
             return false
@@ -238,11 +247,17 @@ final class ProcessLock: Sendable {
                 ELSE "process"."seenBefore" END,
             "timeline" = $4, "lastSeenAt" = clock_timestamp(), "hasChanged" = "process"."hasChanged" OR $5 <> 0
         """, [.integer, .text, .integer, .integer, .integer])
+    /// Tells the others if it has changed anything: a standby may have that, and not the end of the row.
     private static let depart = Statement(
         """
-        DELETE FROM "process"
-        WHERE "owner" = $1 AND NOT EXISTS (SELECT 1 FROM "refreshIntent" WHERE "owner" = $1)
-            AND EXISTS (SELECT 1 FROM "engineState" WHERE "timeline" = $2)
+        WITH "gone" AS (
+            DELETE FROM "process"
+            WHERE "owner" = $1 AND NOT EXISTS (SELECT 1 FROM "refreshIntent" WHERE "owner" = $1)
+                AND EXISTS (SELECT 1 FROM "engineState" WHERE "timeline" = $2)
+            RETURNING "owner", "hasChanged")
+        SELECT count(*),
+            count(*) FILTER (WHERE "hasChanged" AND pg_notify('tokenvault', "owner"::text) IS NOT NULL)
+        FROM "gone"
         """, [.integer, .integer])
     /// Rows of processes that ended in no good order and have given no sign of life for a day, once nothing of theirs is
     /// left. One that lives may be without its lock for a moment.

@@ -39,7 +39,6 @@ final class Doorbell: Sendable {
 
     /// Sleeps until it rings or the server says something, and for so long at most, whatever happens to the clock.
     func sleep(_ milliseconds: Int32, listeningTo connection: ServerConnection?) {
-        connection?.dropNotifications()
         var entries = [inside, connection?.socket ?? -1].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         unsafe _ = poll(&entries, nfds_t(entries.count), milliseconds)
         var bytes = [UInt8](repeating: 0, count: 64)

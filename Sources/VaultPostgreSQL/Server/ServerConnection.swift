@@ -187,10 +187,17 @@ import VaultStorage
         if let failure { throw failure.error }
     }
 
-    /// Takes what the server has said unasked. It is told to nobody: who listens has been woken by it.
-    func dropNotifications() {
-        if end != nil || ForkGuard.isForked { return }
-        while let notification = unsafe LibPQnotifies(handle) { unsafe LibPQfreemem(notification) }
+    /// Takes what other sessions have said since the last time, also what is still in the socket. That the connection is lost
+    /// is left to whoever needs it next.
+    func takeNotifications() -> [String] {
+        if end != nil || ForkGuard.isForked { return [] }
+        unsafe _ = LibPQconsumeInput(handle)
+        var payloads: [String] = []
+        while let notification = unsafe LibPQnotifies(handle) {
+            if let payload = unsafe notification.pointee.extra { payloads.append(unsafe String(cString: payload)) }
+            unsafe LibPQfreemem(notification)
+        }
+        return payloads
     }
 
     /// Whether nothing is awaited.

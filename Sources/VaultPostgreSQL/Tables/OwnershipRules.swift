@@ -11,6 +11,12 @@ package enum OwnershipRules {
     /// After its last proof of life, a process counts as alive for the three together, and a margin.
     package static let longestAbsence = Duration.seconds(60)
 
+    /// Whether a process has ended that has left a file on this machine, which it holds locked for life.
+    ///
+    /// - Parameter isProven: Whether a missing lock says so: in the process's own file, not in a copy of it, and as long as this
+    ///   kernel runs.
+    package static func hasEnded(isLocked: Bool, isProven: Bool) -> Bool { !isLocked && isProven }
+
     /// Whether others are sure to see a process.
     ///
     /// - Parameter proof: How long ago it began to ask the server for what it answered last, by a clock that goes on while the

@@ -147,10 +147,11 @@ final class ServerTables: TableAccess {
     /// - Parameters:
     ///   - questions: What is going to be asked. The server answers them when it has given the turn, on the same journey.
     ///   - expectsOthers: Whether others are likely to have written since the last time, so that more has to be looked at.
+    ///   - announces: Whether the process is one for which others wait from here on.
     func beginWriting(
-        _ questions: [Question] = [], expectsOthers: Bool = false
+        _ questions: [Question] = [], expectsOthers: Bool = false, announces: Bool = true
     ) throws(StoreError) {
-        try announce()
+        if announces { try announce() }
         try begin(.writing)
         let turn = try connection.send(Self.takeTurn)
         if expectsOthers {
@@ -168,12 +169,18 @@ final class ServerTables: TableAccess {
     /// Says before its first change that this process changes something: for one that only reads nobody waits after a failover.
     /// The server's log keeps the order, so nobody waits for the disk.
     private func announce() throws(StoreError) {
-        guard !isAnnounced, let owner = peers.own else { return }
+        guard !isAnnounced, peers.own != nil else { return }
         try connection.send(Self.begin)
         try connection.send(Self.asynchronously)
-        try connection.send(Self.announcement, Parameters([.integer(owner)]))
+        try announceHere()
         try connection.send(Self.commit)
         isAnnounced = true
+    }
+
+    /// The same within a transaction that changes something.
+    func announceHere() throws(StoreError) {
+        guard let owner = peers.own else { return }
+        try connection.send(Self.announcement, Parameters([.integer(owner)]))
     }
 
     /// Asks without waiting. Long answers are left to those who need them.

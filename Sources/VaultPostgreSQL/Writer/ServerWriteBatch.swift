@@ -82,8 +82,14 @@ final class ServerWriteBatch: WriteBatching {
         let channel: Channel
         do throws(StoreError) { channel = try currentChannel() } catch { return .done(error) }
         channel.tables.waitsForChanges = isCareful
+        // A process that only looks takes no number, which others would miss.
+        let isLook = operations.allSatisfy { $0 is HistoryLook }
         do throws(StoreError) {
-            try begin(channel, foreseeing: isCareful ? [] : operations)
+            try begin(channel, foreseeing: isCareful ? [] : operations, announces: !isLook)
+            if isLook {
+                channel.tables.rollBack()
+                return .done(nil)
+            }
             for operation in operations {
                 let isDone = isCareful ? try run(operation, on: channel) : tryOut(operation, on: channel)
                 if isDone { continue }
@@ -110,14 +116,14 @@ final class ServerWriteBatch: WriteBatching {
 
     /// Waits for this process's turn.
     private func begin(
-        _ channel: Channel, foreseeing operations: [any WriteOperation] = []
+        _ channel: Channel, foreseeing operations: [any WriteOperation] = [], announces: Bool = true
     ) throws(StoreError) {
         let (tables, transaction) = (channel.tables, channel.transaction)
         var questions: [Question] = []
         let expectsOthers = !operations.isEmpty && transaction.hasLooked
         if expectsOthers { questions += transaction.looks }
         for operation in operations { operation.foresight.addQuestions(to: &questions, context) }
-        try tables.beginWriting(questions, expectsOthers: expectsOthers)
+        try tables.beginWriting(questions, expectsOthers: expectsOthers, announces: announces)
         if watch.history == nil { watch.settle(tables.connection.history, changes: tables.turn - 1) }
         // Others have settled what there was to settle, and this process has yet to look at it.
         guard watch.history == tables.connection.history else { throw .unsettled }

@@ -9,6 +9,10 @@ extension StoreError {
             self = .diskFull
             return
         }
+        if systemError == EROFS {
+            self = .turnedReadOnly
+            return
+        }
         if let limit = Self.limit(systemError) {
             self = limit
             return

@@ -90,6 +90,13 @@ extension StoreError {
             hint: "free some space on its file system; nothing was lost and reading goes on")
     }
 
+    /// Files that are open can no longer be written, either: so a kernel does it where a disk has failed.
+    package static var turnedReadOnly: StoreError {
+        StoreError(
+            .readOnly, "the file system has turned read-only: the vault can be read, and not changed",
+            hint: "see why in the kernel's log: dmesg; mend the disk, mount it writable, and start what used the vault")
+    }
+
     package static var closed: StoreError { StoreError(.closed, "the vault is closed") }
 }
 

@@ -182,7 +182,8 @@ final class SpoolFile {
     private static func failure(_ error: Int32, _ what: String) -> StoreError {
         switch error {
         case ENOSPC, EDQUOT: .diskFull
-        case EROFS, EACCES, EPERM: StoreError(.readOnly, "a spool file cannot be \(what)")
+        case EROFS: .turnedReadOnly
+        case EACCES, EPERM: StoreError(.readOnly, "a spool file cannot be \(what)")
         default: StoreError(.io(error), "a spool file cannot be \(what): \(SystemError.text(error))")
         }
     }

@@ -63,6 +63,22 @@ struct StallTests {
         await stalled.process.close()
     }
 
+    @Test func aClockThatIsSetMakesNoOwnerLookStalled() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        world.expire()
+        let sending = try await stall(world, login)
+        world.time.setWallClock(forwardBy: .seconds(1_800))
+        let call = Task { try await world.users.accessToken(for: .login(login.id)).name }
+        try await world.time.passing {
+            try await world.time.sleep(for: .seconds(3))
+            sending.gate.open()
+            #expect(try await call.value == "late")
+        }
+        _ = try await sending.call.value
+        await sending.process.close()
+    }
+
     @Test func takingOverIsADoubtThatIsToldOf() async throws {
         let world = try await World()
         let login = try await world.addChain()

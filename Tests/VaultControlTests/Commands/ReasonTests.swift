@@ -16,39 +16,6 @@ struct ReasonTests {
         "postgresql://\(role)@/\(database)?host=\(server.directory)&schema=\(PostgreSQLServer.newSchema())"
     }
 
-    /// A process of `vaultctl maintain`, and what it has said so far.
-    private struct Maintainer {
-        let process = Process()
-        let errors: String
-
-        init(_ world: World) throws {
-            errors = world.harness.path("errors-\(UUID().uuidString)")
-            process.executableURL = URL(filePath: try #require(Program.path))
-            process.arguments = ["maintain"]
-            process.environment = world.harness.environment
-            process.standardInput = FileHandle.nullDevice
-            process.standardOutput = FileHandle.nullDevice
-            #expect(FileManager.default.createFile(atPath: errors, contents: nil))
-            process.standardError = try FileHandle(forWritingTo: URL(filePath: errors))
-            try process.run()
-        }
-
-        var words: String { (try? String(contentsOfFile: errors, encoding: .utf8)) ?? "" }
-
-        func hasSaid(_ text: String) async throws {
-            try await eventually {
-                if words.contains(text) { return true }
-                try #require(process.isRunning, "\(words)")
-                return false
-            }
-        }
-
-        func end() async -> Int32 {
-            while process.isRunning { try? await Task.sleep(for: .milliseconds(20)) }
-            return process.exitCode
-        }
-    }
-
     @Test func aServerThatIsGoneIsToldOnceAndSoIsItsReturn() async throws {
         let server = try PostgreSQLServer()
         try await World.with({ $0.accessTokenLifetime = .seconds(5) }, vault: Self.address(server)) { world in

@@ -16,10 +16,10 @@ from collections import Counter
 from pathlib import Path
 
 from database import Cluster
-from fleet import Authority, write_profiles
+from fleet import Authority, Fleet, write_profiles
 from lossy import Asynchronously
 from network import network
-from part import Fleet, Part
+from part import Part
 from parts import Gently, Roughly
 from visits import compile_clock
 

@@ -129,8 +129,8 @@ class Cluster:
         raise OSError("the standby does not follow")
 
     def catch_up(self) -> None:
-        """Until the standby has what is committed now, also what its sender did not wait for."""
-        end = self.primary.sql("SELECT pg_current_wal_insert_lsn()")
+        """Until the standby has what senders have waited for. What they have not, such as the end of their row, it may lack."""
+        end = self.primary.sql("SELECT pg_current_wal_flush_lsn()")
         for _ in range(600):
             if self.primary.sql(f"SELECT count(*) FROM pg_stat_replication WHERE replay_lsn >= '{end}'::pg_lsn") != "0":
                 return

@@ -6,8 +6,10 @@ import re
 import signal
 import subprocess
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 
+from database import Cluster
 from network import Machine, lead_loopback, receive_on_loopback
 
 PROFILES = {
@@ -45,6 +47,31 @@ class Authority:
         self.process.stdin.close()
         self.process.wait(timeout=10)
         self.process.stdout.close()
+
+
+@dataclass
+class Fleet:
+    """What the parts share."""
+
+    workers: list[Machine]
+    databases: list[Machine]
+    cluster: Cluster
+    authority: Authority
+    folder: Path
+    # Of the programs.
+    binaries: Path
+    # By which the clocks of processes are set, if there is a compiler.
+    clock: Path | None
+
+
+@dataclass
+class Login:
+    """As a machine sees it."""
+
+    client: str
+    generation: int
+    # `alive`, or of what it ended.
+    end: str
 
 
 class Ledger:

@@ -20,13 +20,14 @@ class Asynchronously(Part):
 
     name = "asynchronously"
     is_synchronous = False
-    # The last ones are of renewals that a killed process had begun, of logins that have ended, and of a base backup that was
-    # started in the primary's place: until that is found out, a process that has seen newer rows of a user refuses the older.
-    expected_codes = {
-        "busy", "ownershipLost", "held", "refreshStalled", "lostResponse", "refreshFailed", "rollbackSuspected"}
+    # The last ones are of renewals that a killed process had begun, and of logins that have ended.
+    expected_codes = {"busy", "ownershipLost", "held", "refreshStalled", "lostResponse", "refreshFailed"}
 
     def __init__(self, *given, holds: int):
         super().__init__(*given)
+        if self.goal["restores"]:
+            # Until a base backup in the primary's place is found out, a process refuses older rows of a user than it has seen.
+            self.expected_codes = self.expected_codes | {"rollbackSuspected"}
         self.holds = holds
         self.fails_over = threading.Event()
         # Refresh tokens that were presented again, after logins were accepted.
@@ -56,7 +57,7 @@ class Asynchronously(Part):
             self.still.clear()
             if self.done.wait(random.uniform(2, 4)):
                 return
-            # What a process that has ended did last cannot be done again, and would be missed.
+            # What a process that has ended did last cannot be done again, and would be missed. That it has ended may be lost.
             self.fails_over.set()
             self.visitors.wait_for_quiet()
             self.still.set()
@@ -78,8 +79,7 @@ class Asynchronously(Part):
         self.still.clear()
 
     def visits_now(self) -> bool:
-        """Where nothing but failovers is played, it is their cost alone that is judged."""
-        return self.goal["promotions"] + self.goal["restores"] > 0 and not self.fails_over.is_set()
+        return not self.fails_over.is_set()
 
     def fail_over(self, killed: list[Place]) -> None:
         started = time.monotonic()

@@ -6,42 +6,14 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
 
-from database import Cluster
-from fleet import Authority, Ledger, Place, operate, run_job
+from fleet import Fleet, Ledger, Login, Place, operate, run_job
 from network import Machine, cut, heal
 from visits import Clock, Visitors
 
 USERS = 60
 PLACES = 2
 DIRECTIONS = ("outward", "inward", "both")
-
-
-@dataclass
-class Fleet:
-    """What the parts share."""
-
-    workers: list[Machine]
-    databases: list[Machine]
-    cluster: Cluster
-    authority: Authority
-    folder: Path
-    # Of the programs.
-    binaries: Path
-    # By which the clocks of processes are set, if there is a compiler.
-    clock: Path | None
-
-
-@dataclass
-class Login:
-    """As a machine sees it."""
-
-    client: str
-    generation: int
-    # `alive`, or of what it ended.
-    end: str
 
 
 class Part:
@@ -131,12 +103,11 @@ class Part:
     def visit_again(self, machine: Machine) -> None:
         """Processes that come and go, beside those that stay."""
         while not self.done.wait(random.uniform(0.2, 1)):
+            if random.random() < 0.3:
+                self.visitors.read(machine)
+                continue
             with self.visitors.quiet[machine.name]:
-                if not self.visits_now():
-                    continue
-                if random.random() < 0.3:
-                    self.visitors.read(machine)
-                else:
+                if self.visits_now():
                     self.visitors.change(machine, f"user-{random.randrange(USERS)}", self.kills_visitors())
 
     def visits_now(self) -> bool:

@@ -17,8 +17,7 @@ class Gently(Part):
     """
 
     name = "gently"
-    # The last one: a short process ended while the server was away, and what it had begun is waited for.
-    expected_codes = {"busy", "ownershipLost", "refreshStalled"}
+    expected_codes = {"busy", "ownershipLost"}
 
     def nemeses(self) -> list[Callable[[], None]]:
         return [*super().nemeses(), self.fail_over_again, self.slow_down, self.clone_again, self.set_clocks]

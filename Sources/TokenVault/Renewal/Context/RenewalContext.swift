@@ -23,6 +23,7 @@ final class RenewalContext: Sendable {
     /// Tokens whose predecessors are still kept.
     let unproven = UnprovenTokens()
     let lifetimes = KnownLifetimes()
+    let awaited = AwaitedOwners()
     let consents = RecentConsents()
     private let closing: Vault.ClosingAction
 

@@ -11,7 +11,7 @@ extension Renewal {
     func claim(
         _ demand: RenewalDemand, mayAsk: Bool, continuing: RenewalClaim?, givenBack: Int
     ) async -> (RenewalMachine.Event, RenewalAttempt?) {
-        guard vault.store.readOnlyRefusal == nil else { return (.refused(.readOnly), nil) }
+        if let refusal = vault.store.readOnlyRefusal { return (.refused(.readOnly(refusal)), nil) }
         guard vault.store.ownsItsLock else { return (.ownershipLost, nil) }
         let provider: StoredProvider?
         var hasOtherLogins = false
@@ -182,7 +182,7 @@ extension Renewal {
         case .notFound(.provider): .refused(.providerMissing)
         case .notFound: .refused(.loginMissing)
         case .full: .refused(.storageFull)
-        case .readOnly: .refused(.readOnly)
+        case .readOnly: .refused(.readOnly(error as? StoreError))
         case .busy: .refused(.storeBusy(error as? StoreError))
         case .closed: .closed
         case .ownershipLost: .ownershipLost

@@ -35,7 +35,6 @@ extension Renewal {
     /// A living owner is waited for until it has stored its result, or for as long as it can reasonably take.
     private func waitForOwner() async -> RenewalMachine.Event {
         var look = Duration.milliseconds(5)
-        var watched: (fence: Int64, since: Duration)?
         while true {
             await vault.pause(look)
             look = min(look * 2, .milliseconds(100))
@@ -46,18 +45,19 @@ extension Renewal {
             } catch {
                 return .pauseEnded
             }
-            guard let intent = stored.intent, vault.owner(of: intent) == .working else { return .pauseEnded }
-            let uptime = vault.timeSource.uptime()
-            if watched?.fence != intent.fence { watched = (intent.fence, since: uptime) }
-            let waited = watched.map { uptime - $0.since } ?? .zero
+            guard let intent = stored.intent, vault.owner(of: intent) == .working else {
+                context.awaited.forget(login)
+                return .pauseEnded
+            }
+            // Not by when it began: the wall clock may have been set, or be that of another machine. One that has been waited
+            // for in vain is not waited for again by every caller.
+            let waited = context.awaited.time(of: intent.fence, for: login, at: vault.timeSource.uptime())
             // An app may take as long as it likes, if no limit is set.
             guard let limit = await stallLimit(of: intent, at: stored.provider) else { continue }
             switch context.options.stallPolicy {
             case .safety:
-                // One that has been at it for so long already is not waited for again by every caller.
-                guard waited < limit, vault.now.since(intent.startedAt) < limit else { return .refused(.ownerStalled) }
+                guard waited < limit else { return .refused(.ownerStalled) }
             case .availabilityOverSafety:
-                // The wall clock may have been set: the claim is not taken away for that.
                 guard waited >= limit else { continue }
                 stalled.insert(intent.fence)
                 return .pauseEnded

@@ -61,7 +61,8 @@ extension Judge {
     /// I12: no storm of requests, whatever happens.
     private func judgeLoad() {
         // A scheduler renews once in half a token's life, at most.
-        let ahead = world.hasSchedulers ? 4 * Int(world.now) / (500 * world.server.lifetime) : 0
+        var ahead = world.hasSchedulers ? 4 * Int(world.now) / (500 * world.server.lifetime) : 0
+        if world.hasSchedulers { ahead += 2 * world.counts.clocks }
         for (login, count) in requests where count > 8 + 4 * world.counts.calls + 3 * world.counts.crashes + ahead {
             fail("I12", "\(count) requests for \(login.text) after \(world.counts.calls) calls")
         }

@@ -22,7 +22,9 @@ extension Judge {
         unsure[token] = intent.fence
         requests[intent.login, default: 0] += 1
         guard let login = world.ledger.logins[intent.login] else { return }
-        if login.incarnation < world.ledger.incarnation { fail("I14", "a held login sends") }
+        if login.incarnation < world.ledger.incarnation, begunBefore[token] != intent.fence {
+            fail("I14", "a held login sends")
+        }
         if login.session.failure != nil, login.intent?.fence == intent.fence { fail("I6", "a dead login sends") }
     }
 
@@ -54,7 +56,9 @@ extension Judge {
     /// must: for a minute, or until callers would renew. Without an access token it need not.
     func arrivedTooLate(_ exchange: Exchange) {
         world.counts.lateEnds += 1
-        guard world.isCalm, world.server.behaviour == .grace, let name = exchange.refreshToken,
+        // A clock that was set makes tokens due.
+        guard world.isCalm, world.counts.clocks == 0, world.server.behaviour == .grace,
+            let name = exchange.refreshToken,
             let token = world.server.tokens[name], let spentAt = token.spentAt, let successor = token.successor,
             let next = world.server.tokens[successor]?.spentAt, next < world.settledAt ?? .max,
             world.now - spentAt < Behaviour.forgiveness, let since = tokenTimes[successor]

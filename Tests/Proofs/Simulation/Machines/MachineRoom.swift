@@ -21,6 +21,10 @@ final class MachineRoom: @unchecked Sendable {
         var change = 0
         /// How long a message takes, in milliseconds, at most.
         var delay = 3
+        /// By how many milliseconds its clock is wrong.
+        var ahead: Int64 = 0
+        /// Of a machine that was made from the image of another: whose processes have left a file in it, which none holds.
+        var copied: Set<Int64> = []
     }
 
     /// What the server shows of a process, and what the process itself knows.
@@ -63,9 +67,16 @@ final class MachineRoom: @unchecked Sendable {
     func isAlive(_ owner: Int64, seenBy asker: Int64?) -> Bool {
         guard let peer = peers[owner] else { return false }
         if owner == asker { return true }
-        if peer.hasEnded, let asker, peers[asker]?.machine == peer.machine { return false }
+        if hasEnded(owner, peer, seenBy: asker) { return false }
         let silence = peer.hasLeft ? nil : now - lastSeen(peer)
         return OwnershipRules.maySend(holdsLock: peer.holdsLock, silence: silence.map { .milliseconds($0) })
+    }
+
+    /// By the files of the asker's machine.
+    private func hasEnded(_ owner: Int64, _ peer: Peer, seenBy asker: Int64?) -> Bool {
+        guard let asker, let machine = peers[asker]?.machine else { return false }
+        if machine == peer.machine { return OwnershipRules.hasEnded(isLocked: !peer.hasEnded, isProven: true) }
+        return machines[machine].copied.contains(owner) && OwnershipRules.hasEnded(isLocked: false, isProven: false)
     }
 
     /// Whether the process itself is sure that others see it.
@@ -103,6 +114,20 @@ final class MachineRoom: @unchecked Sendable {
     var open: [Int] { isDown ? [] : machines.indices.filter { machines[$0].cut == nil } }
 
     func machine(of owner: Int64) -> Int? { peers[owner]?.machine }
+
+    /// By how much the clock of a process is wrong.
+    func ahead(of owner: Int64) -> Int64 { peers[owner].map { machines[$0.machine].ahead } ?? 0 }
+
+    func setClock(of machine: Int, ahead: Int64) { machines[machine].ahead = ahead }
+
+    /// Another machine, made from the image of one whose processes run.
+    func clone(_ machine: Int) -> Int {
+        var made = Machine()
+        made.ahead = machines[machine].ahead
+        made.copied = Set(owners(on: machine).filter { peers[$0]?.hasLeft == false })
+        machines.append(made)
+        return machines.count - 1
+    }
 
     // MARK: Processes
 
@@ -181,6 +206,7 @@ final class MachineRoom: @unchecked Sendable {
         for machine in machines.indices {
             heal(machine)
             slow(machine, 0)
+            setClock(of: machine, ahead: 0)
         }
         for owner in owners { findOut(owner) }
     }

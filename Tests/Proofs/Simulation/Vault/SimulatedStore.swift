@@ -24,6 +24,9 @@ final class SimulatedStore: VaultStore, @unchecked Sendable {
     var fault: @Sendable (Write) -> Fault? = { _ in nil }
     /// Where others may come in: before and after each transaction.
     var pause: @Sendable () async -> Void = {}
+    /// How often the vault had been put back when this process last heard of it, and how often it has been.
+    private var heardOfPutBacks = 0
+    var putBacks: @Sendable () -> (count: Int, isHeld: Bool) = { (0, true) }
 
     init(_ base: MemoryVaultStore, _ ledger: VaultLedger, _ way: VaultWay? = nil) {
         self.base = base
@@ -56,6 +59,7 @@ final class SimulatedStore: VaultStore, @unchecked Sendable {
     ) async throws(StoreError) -> R {
         guard let way else { return try await base.read(foresight, body) }
         try await way.arrive()
+        try await takePutBack()
         let result: Result<R, StoreError>
         do throws(StoreError) { result = .success(try await base.read(foresight, body)) } catch {
             result = .failure(error)
@@ -75,6 +79,7 @@ final class SimulatedStore: VaultStore, @unchecked Sendable {
         defer { way?.endWriting() }
         await pause()
         try await way?.arrive()
+        try await takePutBack()
         let fault = fault(.commit)
         let result: Result<Void, any Error>
         do {
@@ -95,6 +100,24 @@ final class SimulatedStore: VaultStore, @unchecked Sendable {
 }
 
 extension SimulatedStore {
+    /// Whoever is the first to come after the vault was put back holds all logins, before anything else is done: it, or its
+    /// machine, knows of more than is there. Everybody forgets what is lost.
+    private func takePutBack() async throws(StoreError) {
+        let (count, isHeld) = putBacks()
+        guard count != heardOfPutBacks else { return }
+        heardOfPutBacks = count
+        base.forgetSeen()
+        if isHeld { return }
+        do {
+            try await base.perform(.nothing) { transaction in
+                try transaction.changeVault(AuditEvent(.failoverSettled)) { $0.incarnation += 1 }
+            }
+        } catch {
+            throw error as? StoreError ?? .unreachable
+        }
+        ledger.look(by: owner)
+    }
+
     /// Whether this process finds out that its commit has happened.
     private func isKnown(_ fault: Fault?) async -> Bool {
         let time = ledger.observer?.now

@@ -24,11 +24,28 @@ final class VaultLedger: @unchecked Sendable {
         lastAuditRow = try reader.auditHead()
     }
 
+    /// Whether anything was committed since then.
+    func hasChanged(since earlier: MemoryState) -> Bool {
+        !vault.database.current.changedRows(of: .audit, since: earlier).isEmpty
+    }
+
     var providerCount: Int { state.count(.provider) }
 
     /// How many replies each process's spool holds.
     var spooled: [Int64: Int] {
         vault.spools.entries.reduce(into: [:]) { $0[$1.owner, default: 0] += 1 }
+    }
+
+    /// The vault goes back to what it was, and nobody is told of that as of a change.
+    func putBack(_ earlier: MemoryState) throws {
+        vault.database.putBack(earlier)
+        reader.context.forgetSeen()
+        let former = state
+        state = earlier
+        lastAuditRow = try reader.auditHead()
+        noteIncarnation()
+        for handle in changedHandles(since: former) { logins[handle] = try login(handle) }
+        try noteUsers(since: former)
     }
 
     /// Notes what one commit of this process has changed.
@@ -45,13 +62,8 @@ final class VaultLedger: @unchecked Sendable {
 
     private func compare(with former: MemoryState, by owner: Int64) throws {
         let events = try newEvents()
-        if let found = state.integer(Table.vault["incarnation"], ofRow: 1) { incarnation = found }
-        for key in changedLogins(since: former) {
-            guard
-                let name = state.bytes16(Table.login["handle"], ofRow: key)
-                    ?? former.bytes16(Table.login["handle"], ofRow: key)
-            else { continue }
-            let handle = LoginHandle(name)
+        noteIncarnation()
+        for handle in changedHandles(since: former) {
             let found = try login(handle)
             let known = logins[handle]
             logins[handle] = found
@@ -61,6 +73,17 @@ final class VaultLedger: @unchecked Sendable {
         for key in state.changedRows(of: .outbox, since: former) where former.isMissing(key, in: .outbox) {
             guard let name = state.bytes16(Table.outbox["handle"], ofRow: key) else { continue }
             observer?.revocationQueued(try reader.outboxEntry(OutboxHandle(name)).record, by: owner)
+        }
+    }
+
+    private func noteIncarnation() {
+        if let found = state.integer(Table.vault["incarnation"], ofRow: 1) { incarnation = found }
+    }
+
+    private func changedHandles(since former: MemoryState) -> [LoginHandle] {
+        changedLogins(since: former).compactMap { key in
+            let column = Table.login["handle"]
+            return (state.bytes16(column, ofRow: key) ?? former.bytes16(column, ofRow: key)).map { LoginHandle($0) }
         }
     }
 

@@ -24,6 +24,13 @@ package struct Counts: Equatable, Sendable {
     /// Of a machine from the database server.
     package var cuts = 0
     package var failovers = 0
+    /// Machines that were made from the image of another.
+    package var clones = 0
+    /// Clocks of machines that were set by an hour, or put right.
+    package var clocks = 0
+    /// How often the vault was put back, and how often it lost its last commits with a primary.
+    package var restores = 0
+    package var promotions = 0
 
     package init() {}
 
@@ -34,7 +41,9 @@ package struct Counts: Equatable, Sendable {
         ("failedCommits", \.failedCommits), ("networkFaults", \.networkFaults), ("doubts", \.doubts),
         ("takeOvers", \.takeOvers), ("lostResponses", \.lostResponses), ("deadGrants", \.deadGrants),
         ("spooled", \.spooled), ("orphans", \.orphans), ("cuts", \.cuts), ("failovers", \.failovers),
-        ("visits", \.visits), ("lateEnds", \.lateEnds), ("scheduled", \.scheduled),
+        ("clones", \.clones), ("clocks", \.clocks), ("restores", \.restores),
+        ("promotions", \.promotions), ("visits", \.visits), ("lateEnds", \.lateEnds),
+        ("scheduled", \.scheduled),
     ]
 
     package static func += (left: inout Counts, right: Counts) {

@@ -2,6 +2,7 @@ import OAuthClient
 import TestSupport
 import TokenVault
 import TokenVaultTesting
+import VaultStorage
 
 extension World {
     /// Begins a process, on a machine that reaches the vault. Nil if there is none.
@@ -12,7 +13,9 @@ extension World {
         let number = processes.count + 1
         guard let room else { return start(number, SimulatedStore(openVault(), ledger), visits) }
         guard let machine = machine ?? (room.open.isEmpty ? nil : random.pick(room.open)) else { return nil }
-        let store = openVault()
+        let owner = Box<Int64>(0)
+        let store = openVault { [time] in time.timestamp.advanced(by: .milliseconds(room.ahead(of: owner.value))) }
+        owner.value = store.owner
         let way = VaultWay(self, room, process: number, owner: store.owner)
         room.enter(store.owner, on: machine)
         return start(number, SimulatedStore(store, ledger, way), visits)
@@ -23,11 +26,14 @@ extension World {
             hazard(number)
             await JobQueue.shared.pause()
         }
+        store.putBacks = { [unowned self] in (putBacks, arePutBacksHeld) }
         store.fault = { [unowned self, unowned store] kind in commitFault(kind, store) }
         let log = LogSink { [unowned self] line in
             if line.contains("CANARY-") { judge.fail("I15", "a secret in the log: \(line)") }
         }
-        let vault = Vault(path: "memory", store: store, timeSource: time, logger: log.logger)
+        let clock: any TimeSource =
+            if let room { MachineClock(time: time, room: room, owner: store.owner) } else { time }
+        let vault = Vault(path: "memory", store: store, timeSource: clock, logger: log.logger)
         let process = SimulatedProcess(number: number, store: store, vault: vault)
         processes.append(process)
         trace.note("start", number, at: now)
@@ -61,8 +67,10 @@ extension World {
         }
     }
 
-    private func openVault() -> MemoryVaultStore {
-        do { return try ledger.vault.open(key) } catch { preconditionFailure("the vault does not open: \(error)") }
+    private func openVault(_ clock: (@Sendable () -> Timestamp)? = nil) -> MemoryVaultStore {
+        do { return try ledger.vault.open(key, clock: clock) } catch {
+            preconditionFailure("the vault does not open: \(error)")
+        }
     }
 
     /// It stops between two jobs, for ever. What it had sent goes on.
@@ -102,6 +110,9 @@ extension World {
         let process = processes[number - 1]
         if let room, let machine = room.machine(of: process.store.owner), chaos.cuts > 0, random.chance(50) {
             cut(room, machine)
+        } else if let room, let machine = room.machine(of: process.store.owner), chaos.clones > 0, random.chance(40) {
+            // Not within a job of another process.
+            events.add(after: 1) { [self] in if settledAt == nil { clone(room, machine) } }
         } else if chaos.crashes > 0, random.chance(60) {
             chaos.crashes -= 1
             doomed = (process, true)

@@ -41,6 +41,9 @@ final class World: @unchecked Sendable {
     var undeliverable: [Exchange] = []
     /// Everything is judged; nothing counts any more.
     var isBurying = false
+    /// How often the vault was put back to an earlier state, and the incarnation that it had then.
+    var putBacks = 0
+    var incarnationOfPutBack: Int64?
     /// Who stalls or dies before the next step.
     var doomed: (process: SimulatedProcess, dies: Bool)?
     var logIns: [String: LoginID] = [:]
@@ -59,6 +62,9 @@ final class World: @unchecked Sendable {
         var stalls: Int
         var cuts = 0
         var failovers = 0
+        var clones = 0
+        var clocks = 0
+        var putBacks = 0
         /// How often it does, in percent, as long as there is some left.
         var networkRate = 0
         var commitRate = 0
@@ -98,6 +104,8 @@ final class World: @unchecked Sendable {
             (planned.cuts, planned.failovers) = (random.between(0, 4), random.between(0, 1))
             planned.stalls += random.between(0, 1)
             planned.hazardRate = random.pick([2, 10, 30])
+            (planned.clones, planned.clocks) = (random.between(0, 1), random.chance(50) ? random.between(1, 3) : 0)
+            planned.putBacks = random.chance(25) ? 1 : 0
         }
         if isCalm { (planned.network, planned.networkRate, planned.crashes) = (6, random.pick([20, 60]), 3) }
         plannedChaos = planned

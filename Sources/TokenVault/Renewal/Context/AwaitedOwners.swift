@@ -1,0 +1,18 @@
+import Synchronization
+import VaultStorage
+
+/// Renewals of other processes for which callers wait, or have waited in vain: since when, by a clock that is never set.
+final class AwaitedOwners: Sendable {
+    private let table = Mutex<[LoginHandle: (fence: Int64, since: Duration)]>([:])
+
+    /// For how long this renewal of the login has been waited for.
+    func time(of fence: Int64, for login: LoginHandle, at uptime: Duration) -> Duration {
+        table.withLock { table in
+            if let known = table[login], known.fence == fence { return uptime - known.since }
+            table[login] = (fence, uptime)
+            return .zero
+        }
+    }
+
+    func forget(_ login: LoginHandle) { table.withLock { $0[login] = nil } }
+}
