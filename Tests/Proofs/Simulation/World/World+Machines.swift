@@ -5,7 +5,7 @@ extension World {
 
     private static let disturbances: [(weight: Int, value: Disturbance)] = [
         (12, .cut), (6, .heal), (3, .slow), (3, .failOver), (4, .setClock), (2, .clone),
-        (2, .putBack),
+        (6, .putBack),
     ]
 
     /// What happens to the network and the database server.

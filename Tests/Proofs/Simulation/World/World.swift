@@ -105,7 +105,7 @@ final class World: @unchecked Sendable {
             planned.stalls += random.between(0, 1)
             planned.hazardRate = random.pick([2, 10, 30])
             (planned.clones, planned.clocks) = (random.between(0, 1), random.chance(50) ? random.between(1, 3) : 0)
-            planned.putBacks = random.chance(25) ? 1 : 0
+            planned.putBacks = random.chance(30) ? 1 : 0
         }
         if isCalm { (planned.network, planned.networkRate, planned.crashes) = (6, random.pick([20, 60]), 3) }
         plannedChaos = planned
