@@ -87,26 +87,21 @@ extension SessionFeed {
         case needs(RowNeeds)
     }
 
-    /// Reports one row, as soon as everything has been read that it needs. What it needs may grow while it is read: a
-    /// subscriber may have come.
-    private func report(_ entry: AuditEntry, after position: Int64, _ epoch: Int) async throws(StoreError) -> Outcome {
-        let row = entry.damage == nil ? SessionRow(entry) : nil
-        let isWhole = entry.damage == nil && entry.sequence <= position + 1
+    /// Changes the state at a position, which the change moves, as soon as everything has been read that it needs. What it
+    /// needs may grow while it is read: a subscriber may have come.
+    private func advance(
+        from position: Int64, _ epoch: Int, needing needs: (State) -> RowNeeds,
+        _ change: (RowNeeds.Found, inout State) -> Void
+    ) async throws(StoreError) -> Outcome {
         var found = RowNeeds.Found()
         while true {
             let step = state.withLock { state -> Step in
                 guard state.epoch == epoch else { return .done(.over) }
                 guard state.cursor == position else { return .done(.overtaken) }
-                let needs = RowNeeds(row, isWhole: isWhole, state).subtracting(found)
+                let needs = needs(state).subtracting(found)
                 guard needs.isEmpty else { return .needs(needs) }
                 state.remember(found, options)
-                if !isWhole {
-                    miss(Int(clamping: entry.sequence - position - (entry.damage == nil ? 1 : 0)), found, &state)
-                }
-                if let provider = entry.provider { state.lifetimes[provider] = nil }
-                if let row { report(row, &state) }
-                if let event = entry.providerEvent { state.subscribers.deliver(event, of: entry.sequence) }
-                (state.cursor, state.link) = (entry.sequence, entry.link)
+                change(found, &state)
                 return .done(.reported)
             }
             switch step {
@@ -116,28 +111,34 @@ extension SessionFeed {
         }
     }
 
+    /// Reports one row.
+    private func report(_ entry: AuditEntry, after position: Int64, _ epoch: Int) async throws(StoreError) -> Outcome {
+        let row = entry.damage == nil ? SessionRow(entry) : nil
+        let isWhole = entry.damage == nil && entry.sequence <= position + 1
+        return try await advance(
+            from: position, epoch, needing: { RowNeeds(row, isWhole: isWhole, $0) }
+        ) { found, state in
+            if !isWhole {
+                miss(Int(clamping: entry.sequence - position - (entry.damage == nil ? 1 : 0)), found, &state)
+            }
+            if let provider = entry.provider { state.lifetimes[provider] = nil }
+            if let row { report(row, &state) }
+            if let event = entry.providerEvent { state.subscribers.deliver(event, of: entry.sequence) }
+            (state.cursor, state.link) = (entry.sequence, entry.link)
+        }
+    }
+
     /// A failover or a restore has taken rows away that were reported. What came in their place is reported from the row
     /// on that says so. False, as there is more to report; nil if another task has taken over.
     private func reportOtherTrail(after position: Int64, _ epoch: Int) async throws(StoreError) -> Bool? {
         let begin = try await store.beginOfTrail()
-        var found = RowNeeds.Found()
-        while true {
-            let step = state.withLock { state -> Step in
-                guard state.epoch == epoch else { return .done(.over) }
-                guard state.cursor == position else { return .done(.overtaken) }
-                let needs = RowNeeds(nil, isWhole: false, state).subtracting(found)
-                guard needs.isEmpty else { return .needs(needs) }
-                state.remember(found, options)
-                miss(1, found, &state)
-                (state.cursor, state.link) = (begin.sequence, begin.link)
-                return .done(.reported)
-            }
-            switch step {
-            case .done(.over): return nil
-            case .done: return false
-            case .needs(let needs): try await read(needs, into: &found)
-            }
+        let outcome = try await advance(
+            from: position, epoch, needing: { RowNeeds(nil, isWhole: false, $0) }
+        ) { found, state in
+            miss(1, found, &state)
+            (state.cursor, state.link) = (begin.sequence, begin.link)
         }
+        return outcome == .over ? nil : false
     }
 
     private func report(_ row: SessionRow, _ state: inout State) {

@@ -132,7 +132,7 @@ extension UserManager {
         let outcome = await RegistrationEndpoint(transport: context.transport).delete(management)
         switch outcome {
         case .deleted: break
-        // Someone else has deleted it, or its token is of no use any more: nothing is left to be managed.
+        // Someone else has deleted it, or its token is no longer of use: nothing is left to be managed.
         default: throw VaultError(registration: outcome, isNew: false)
         }
         let store = vault.store

@@ -78,7 +78,7 @@ struct SchedulerState: Sendable {
         unserved.insert(candidate.login)
     }
 
-    /// The vault was written: none waits for that any more.
+    /// The vault was written: none waits for that now.
     mutating func noteServed() {
         for waiting in unserved { rests[waiting] = nil }
         (unserved, trial) = ([], nil)

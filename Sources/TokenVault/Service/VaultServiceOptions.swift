@@ -8,7 +8,7 @@ public struct VaultServiceOptions: Sendable {
     public var backups: BackupSchedule?
     /// When the root key is rotated. Nil: not by this process.
     public var rootKey: RootKeySchedule?
-    /// Who hears of deaths, needs for a user and recoveries, at least once over restarts.
+    /// Who is told of deaths, needs for a user and recoveries, at least once over restarts.
     public var observers: [any LoginObserver]
 
     public init(

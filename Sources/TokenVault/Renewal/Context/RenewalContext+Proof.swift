@@ -9,7 +9,7 @@ extension RenewalContext {
     }
 
     /// A resource server has taken this token: the provider has really issued it, and the refresh token before it is of no
-    /// use any more.
+    /// use now.
     func prove(_ token: VaultToken) {
         guard let entry = unproven.take(token.login.handle, generation: Int64(token.generation)),
             vault.flightStarted()

@@ -12,7 +12,7 @@ extension VaultError {
             case .refused(.breakerOpen): current.session.lastRefusal.flatMap { $0.failure == nil ? $0 : nil }
             default: nil
             }
-        // An end is final: why a request before it did not arrive does not help any more.
+        // An end is final: why a request before it did not arrive does not help now.
         let shown = answer.map { ProviderAnswer($0) }.flatMap { error.code.isEnd && $0.failure != nil ? nil : $0 }
         let cause = shown.flatMap { Self.cause($0) }
         self.init(

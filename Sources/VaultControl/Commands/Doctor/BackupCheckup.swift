@@ -2,22 +2,11 @@ import FoundationEssentials
 import TokenVault
 
 /// When the last backup was made, measured by how often they usually are, and whether one came to nothing.
-struct BackupCheckup {
-    private let vault: Vault
-    private let invocation: Invocation
-
-    init(_ vault: Vault, _ invocation: Invocation) {
-        self.vault = vault
-        self.invocation = invocation
-    }
-
-    func findings() async -> [DoctorFinding] {
-        do {
+enum BackupCheckup {
+    static func findings(_ vault: Vault, now: Date) async -> [DoctorFinding] {
+        await DoctorFinding.findings(of: .backup) {
             let isOnServer = try await vault.server() != nil
-            return isOnServer ? [Self.byServer] : Self.findings(of: try await vault.backups(), now: invocation.now)
-        } catch {
-            let failure = Failure(error)
-            return [.unseen(.backup, failure.message, level: .problem, hint: failure.hints.first)]
+            return isOnServer ? [byServer] : findings(of: try await vault.backups(), now: now)
         }
     }
 

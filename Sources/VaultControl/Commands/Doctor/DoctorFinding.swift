@@ -81,3 +81,15 @@ struct DoctorFinding: Sendable {
         return finding
     }
 }
+
+extension DoctorFinding {
+    /// What a check finds, or that it could not look: what cannot be read is reported, and does not hide the rest.
+    static func findings(
+        of checks: Check..., body: () async throws -> [DoctorFinding]
+    ) async -> [DoctorFinding] {
+        do { return try await body() } catch {
+            let failure = Failure(error)
+            return checks.map { .unseen($0, failure.message, level: .problem, hint: failure.hints.first) }
+        }
+    }
+}

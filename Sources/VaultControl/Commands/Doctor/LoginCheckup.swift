@@ -2,25 +2,14 @@ import FoundationEssentials
 import TokenVault
 
 /// How the logins stand, and what their providers say. Nothing is well while users lose their tokens.
-struct LoginCheckup {
-    private let vault: Vault
-    private let invocation: Invocation
-
-    init(_ vault: Vault, _ invocation: Invocation) {
-        self.vault = vault
-        self.invocation = invocation
-    }
-
+enum LoginCheckup {
     /// Reads every login: sealed cells hold which of them are dead.
-    func findings() async -> [DoctorFinding] {
+    static func findings(_ vault: Vault, _ invocation: Invocation) async -> [DoctorFinding] {
         let progress = CountingProgress("checking logins", invocation)
         defer { progress.finish() }
-        do {
+        return await DoctorFinding.findings(of: .login) {
             let survey = try await vault.survey { progress.update(done: $0, total: $1) }
-            return Self.findings(survey, isOnServer: try await vault.server() != nil, now: invocation.now)
-        } catch {
-            let failure = Failure(error)
-            return [.unseen(.login, failure.message, level: .problem, hint: failure.hints.first)]
+            return findings(survey, isOnServer: try await vault.server() != nil, now: invocation.now)
         }
     }
 

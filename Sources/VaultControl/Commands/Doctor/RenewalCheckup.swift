@@ -1,23 +1,16 @@
+import FoundationEssentials
 import TokenVault
 
 /// Renewals that were begun and whose end is not recorded.
-struct RenewalCheckup {
+enum RenewalCheckup {
     /// Beyond this many, an operator needs their number and not their names.
     private static let mostListed = 20
 
-    let vault: Vault
-    let invocation: Invocation
-
-    init(_ vault: Vault, _ invocation: Invocation) {
-        self.vault = vault
-        self.invocation = invocation
-    }
-
-    func findings(_ diagnosis: VaultDiagnosis) async -> [DoctorFinding] {
+    static func findings(_ diagnosis: VaultDiagnosis, _ vault: Vault, now: Date) async -> [DoctorFinding] {
         let renewals = diagnosis.openRenewals
         guard !renewals.isEmpty else { return [DoctorFinding(.ok, .renewal, "none in progress")] }
         var listed: [DoctorFinding] = []
-        for renewal in renewals.prefix(Self.mostListed) { listed.append(await finding(renewal)) }
+        for renewal in renewals.prefix(mostListed) { listed.append(await finding(renewal, vault, now: now)) }
         guard renewals.count > listed.count else { return listed }
         let count = diagnosis.hasMoreOpenRenewals ? "more than \(renewals.count)" : "\(renewals.count)"
         let dead = renewals.count { $0.owner == .dead }
@@ -29,10 +22,10 @@ struct RenewalCheckup {
         ]
     }
 
-    private func finding(_ renewal: OpenRenewal) async -> DoctorFinding {
+    private static func finding(_ renewal: OpenRenewal, _ vault: Vault, now: Date) async -> DoctorFinding {
         let id = renewal.login.description
-        var text = RenewalFacts.words(renewal, now: invocation.now)
-        if let doubt = renewal.doubt { text += "; in doubt \(RenewalFacts.words(doubt, now: invocation.now))" }
+        var text = RenewalFacts.words(renewal, now: now)
+        if let doubt = renewal.doubt { text += "; in doubt \(RenewalFacts.words(doubt, now: now))" }
         do {
             let login = try await vault.diagnosis(of: renewal.login)
             // It may have ended while this was read.
@@ -40,7 +33,7 @@ struct RenewalCheckup {
                 return DoctorFinding(.ok, .renewal, about: id, "has since ended")
             }
             return DoctorFinding(
-                level(login), .renewal, about: id, text, hint: NextStepWords.words(login, now: invocation.now))
+                level(login), .renewal, about: id, text, hint: NextStepWords.words(login, now: now))
         } catch {
             let failure = Failure(error)
             return DoctorFinding(
@@ -48,7 +41,7 @@ struct RenewalCheckup {
         }
     }
 
-    private func level(_ login: LoginDiagnosis) -> DoctorFinding.Level {
+    private static func level(_ login: LoginDiagnosis) -> DoctorFinding.Level {
         switch login.nextStep {
         case .takeOverStalled, .recover, .useToken: .warning
         case .waitForRenewal: .ok

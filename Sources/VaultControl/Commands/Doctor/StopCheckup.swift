@@ -4,8 +4,8 @@ import TokenVault
 /// Providers that have ended one login after the other, and whose logins wait.
 enum StopCheckup {
     static func findings(_ vault: Vault, now: Date) async -> [DoctorFinding] {
-        do {
-            return try await vault.stoppedProviders().map { provider in
+        await DoctorFinding.findings(of: .login) {
+            try await vault.stoppedProviders().map { provider in
                 let count = provider.ended.map { "\($0) logins" } ?? "many logins"
                 return DoctorFinding(
                     .problem, .login, about: provider.name,
@@ -14,9 +14,6 @@ enum StopCheckup {
                     hint: "ask the provider; if it ends them for good reason, run: vaultctl provider accept-deaths "
                         + Printable.argument(provider.name))
             }
-        } catch {
-            let failure = Failure(error)
-            return [.unseen(.login, failure.message, level: .problem, hint: failure.hints.first)]
         }
     }
 }

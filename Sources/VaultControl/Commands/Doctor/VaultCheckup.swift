@@ -9,22 +9,17 @@ struct VaultCheckup {
     /// In the order in which they are told. What takes longest comes late.
     var parts: [() async -> [DoctorFinding]] {
         [
-            diagnosis, writing, trail, mixUp, outbox, { await LoginCheckup(vault, invocation).findings() },
-            { await BackupCheckup(vault, invocation).findings() },
+            diagnosis, writing, trail, mixUp, outbox, { await LoginCheckup.findings(vault, invocation) },
+            { await BackupCheckup.findings(vault, now: invocation.now) },
         ]
     }
 
     private func diagnosis() async -> [DoctorFinding] {
-        do {
+        await DoctorFinding.findings(of: .lockedMemory, .ownership, .renewal, .spool) {
             let diagnosis = try await vault.diagnosis()
             return await Self.memory(diagnosis.status.lockedMemory) + ownership(diagnosis)
-                + RenewalCheckup(vault, invocation).findings(diagnosis)
+                + RenewalCheckup.findings(diagnosis, vault, now: invocation.now)
                 + Self.spool(diagnosis.spool)
-        } catch {
-            let failure = Failure(error)
-            return [.lockedMemory, .ownership, .renewal, .spool].map {
-                .unseen($0, failure.message, level: .problem, hint: failure.hints.first)
-            }
         }
     }
 

@@ -126,6 +126,15 @@ struct ProviderAddCommand: VaultCommand {
             registration.pushedAuthorizationEndpoint = known.pushedAuthorization
             registration.tokenCertificate = certificate
         }
+        try set(given, known, of: clientID, &registration)
+        return registration
+    }
+
+    /// What was given takes the place of what the metadata or the profile say.
+    private func set(
+        _ given: ProviderValues, _ known: ProviderProfile.Endpoints, of clientID: ClientID,
+        _ registration: inout ProviderRegistration
+    ) throws {
         registration.authorizationEndpoint = given.authorizationEndpoint ?? registration.authorizationEndpoint
         registration.revocationEndpoint =
             try given.revocationEndpoint ?? registration.revocationEndpoint ?? known.revocation(of: clientID)
@@ -141,7 +150,6 @@ struct ProviderAddCommand: VaultCommand {
         registration.introspectionEndpoint = given.introspectionEndpoint ?? registration.introspectionEndpoint
         registration.bindsTokensToCertificate =
             settings.certificateBoundTokens ?? registration.bindsTokensToCertificate
-        return registration
     }
 
     private static func unknownEndpoints(of profile: ProviderProfile) -> Failure {

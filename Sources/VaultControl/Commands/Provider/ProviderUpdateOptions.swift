@@ -83,6 +83,12 @@ struct ProviderUpdateOptions: ParsableArguments {
             settings, of: change.clientID ?? provider.clientID, allowsInsecureLoopback: allowInsecureLoopback)
         change.tokenEndpoint = given.tokenEndpoint ?? change.tokenEndpoint
         change.dpop = settings.dpop
+        try setFields(given, &change)
+        try checkRemoval(of: change.removedAPIOrigins, from: provider)
+        return change
+    }
+
+    private func setFields(_ given: ProviderValues, _ change: inout ProviderChange) throws {
         // One that is fetched comes with its metadata.
         set(&change.issuer, given.tokenEndpoint == nil ? nil : try givenIssuer, .issuer)
         set(&change.authorizationEndpoint, given.authorizationEndpoint, .authorizationEndpoint)
@@ -99,8 +105,6 @@ struct ProviderUpdateOptions: ParsableArguments {
         change.apiOrigins = remove.contains(.apiOrigins) ? [] : nil
         change.addedAPIOrigins = given.apiOrigins
         change.removedAPIOrigins = try removeAPIOrigin.map { try APIOrigin($0, allowsInsecureLoopback: true) }
-        try checkRemoval(of: change.removedAPIOrigins, from: provider)
-        return change
     }
 
     /// A list of one origin less is not the same as no list.

@@ -25,6 +25,9 @@ struct LoginLifeTests {
             let login = try await world.logIn("alice", "--label", "work")
             world.server.revokeGrant(user: "alice")
             try await world.fails(.loginDead, "login", "refresh", login)
+            // Good for a while yet, and nothing comes after it.
+            let last = try await world.ok("token", "get", login)
+            #expect(last.error.contains("this token is the login's last"), "\(last.error)")
             let url = try await world.ok("login", "begin", "--into", login, "--login-hint", "alice").line
             let callback = try await Browser.visit(url)
             #expect(try await world.complete(callback).line == login)
