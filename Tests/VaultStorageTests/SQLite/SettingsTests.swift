@@ -45,13 +45,13 @@ struct SettingsTests {
         try connection.reduceCacheIfIdle()
         #expect(try connection.integer("PRAGMA cache_size") == usual)
         try connection.expectManyChanges()
-        #expect(try connection.integer("PRAGMA cache_size") == -32_768)
+        #expect(try connection.integer("PRAGMA cache_size") == -20_480)
         // It stays while such batches go on.
         for _ in 0..<40 {
             try connection.reduceCacheIfIdle()
             try connection.expectManyChanges()
         }
-        #expect(try connection.integer("PRAGMA cache_size") == -32_768)
+        #expect(try connection.integer("PRAGMA cache_size") == -20_480)
         for _ in 0..<16 { try connection.reduceCacheIfIdle() }
         #expect(try connection.integer("PRAGMA cache_size") == usual)
     }
