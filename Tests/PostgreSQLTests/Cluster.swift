@@ -67,11 +67,9 @@ struct Cluster {
     func outcome() async throws -> [String: String] { try await ServerVault.outcome(store) }
 
     /// The standby takes over, and the process that has stayed goes on. Gives whether a login is held then.
-    func failOverAndGoOn(_ login: LoginHandle, within limit: Duration = .seconds(600)) async throws -> Bool {
+    func failOverAndGoOn(_ login: LoginHandle) async throws -> Bool {
         try failOver()
-        let start = SuspendingClock.now
         try await goOn { _ = try await store.write { _ in } }
-        #expect(start.duration(to: .now) < limit)
         return try await store.login(login).isHeld
     }
 

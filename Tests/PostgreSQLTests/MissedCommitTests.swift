@@ -44,7 +44,7 @@ struct MissedCommitTests {
         try await cluster.detach()
         await short.shutDown()
         try await eventually { cluster.store.watch.left.contains(short.owner) }
-        #expect(try await !cluster.failOverAndGoOn(login, within: FailoverSettlement.patience))
+        #expect(try await !cluster.failOverAndGoOn(login))
         #expect(try await cluster.store.login(login).session.label == "acknowledged")
         #expect(try await cluster.outcome()["outcome"] == "whole")
         #expect(try cluster.vault.hasChanged(short.owner) == nil)
@@ -52,6 +52,14 @@ struct MissedCommitTests {
 
     /// The machine of a short process remembers what the new primary lacks, and the one who can do it again comes later.
     @Test func whoComesFirstLeavesItToThoseWhoKnow() async throws {
+        for _ in 0..<20 {
+            if try await Self.isLeftToThoseWhoKnow() { return }
+        }
+        Issue.record("no try was fast enough to tell")
+    }
+
+    /// Gives whether that could be seen: a try that takes longer than the processes wait for each other tells nothing.
+    private static func isLeftToThoseWhoKnow() async throws -> Bool {
         let cluster = try Cluster()
         let vault = cluster.vault
         let way = try CuttingProxy(to: cluster.standby.directory)
@@ -65,6 +73,8 @@ struct MissedCommitTests {
         try await living.updateLogin(login) { $0.session.label = "acknowledged" }
         try vault.remember(living, on: "short")
         way.refuse()
+        let start = ContinuousClock.now
+        var isInTime: Bool { start.duration(to: .now) < FailoverSettlement.patience }
         try cluster.failOver()
         let opened = Box(false)
         let opening = Task.detached {
@@ -74,14 +84,19 @@ struct MissedCommitTests {
         // The other one that has stayed, and the one that has come.
         let reports = #"SELECT count(*) FROM "process" WHERE "settledTimeline" IS NOT NULL"#
         try await eventually { (try? vault.sql(reports).integer(0, 0)) == 2 || opened.value }
-        #expect(!opened.value)
+        let wasFirst = opened.value
         way.admit()
         let short = try await opening.value
+        let mayBeJudged = isInTime
         let found = try await short.login(login)
-        #expect(!found.isHeld && found.session.label == "acknowledged")
-        #expect(try await cluster.outcome()["outcome"] == "whole")
+        let outcome = try await cluster.outcome()["outcome"]
         await short.shutDown()
         await living.shutDown()
+        guard mayBeJudged else { return false }
+        #expect(!wasFirst)
+        #expect(!found.isHeld && found.session.label == "acknowledged")
+        #expect(outcome == "whole")
+        return true
     }
 
     /// Its row is still there on the standby, and nothing is missing that it could know.
@@ -101,7 +116,7 @@ struct MissedCommitTests {
         try await cluster.detach()
         await reader.shutDown()
         #expect(try cluster.vault.hasChanged(reader.owner) == nil)
-        #expect(try await !cluster.failOverAndGoOn(login, within: FailoverSettlement.patience))
+        #expect(try await !cluster.failOverAndGoOn(login))
         #expect(try await cluster.outcome()["outcome"] == "whole")
     }
 }
