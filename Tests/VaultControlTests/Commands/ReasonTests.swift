@@ -20,7 +20,7 @@ struct ReasonTests {
         let server = try PostgreSQLServer()
         try await World.with({ $0.accessTokenLifetime = .seconds(5) }, vault: Self.address(server)) { world in
             try await world.logIn("alice")
-            let maintainer = try Maintainer(world)
+            let maintainer = try Maintainer(world.harness)
             try await maintainer.hasSaid("renewed ")
             try server.stop()
             try await maintainer.hasSaid("nothing can be renewed: the database server cannot be reached")
@@ -40,7 +40,7 @@ struct ReasonTests {
             let target = world.harness.path("target.vault")
             let key = world.harness.path("target.key")
             try await world.ok("init", "--vault", target, "--key-file", key)
-            let maintainer = try Maintainer(world)
+            let maintainer = try Maintainer(world.harness)
             try await maintainer.hasSaid("maintaining this vault")
             let move = ["move", "run", target, "--target-key-file", key, "--yes"]
             #expect(try await world.ok(move).error.contains("moved 1 login of 1 user"))

@@ -20,29 +20,15 @@ struct ClockTests {
         return harness.path("clock.so")
     }
 
-    private static func start(_ world: World) throws -> Process {
-        let process = Process()
-        process.executableURL = URL(filePath: try #require(Program.path))
-        process.arguments = ["maintain"]
-        process.environment = world.harness.environment.merging([
-            "LD_PRELOAD": try compile(in: world.harness), "TEST_CLOCK": world.harness.path("ahead"),
-        ]) { $1 }
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        let errors = world.harness.path("errors")
-        #expect(FileManager.default.createFile(atPath: errors, contents: nil))
-        process.standardError = try FileHandle(forWritingTo: URL(filePath: errors))
-        try process.run()
-        return process
-    }
-
     /// An hour ahead, then put right, then behind, then right again: renewals go on after each step.
     @Test func renewalsGoOnWhenTheClockIsSet() async throws {
         try await World.with({ $0.accessTokenLifetime = .seconds(5) }) { world in
             let users = ["alice", "bob", "carol"]
             for user in users { try await world.logIn(user) }
             try world.harness.file("ahead", "3600")
-            let process = try Self.start(world)
+            let maintainer = try Maintainer(
+                world.harness,
+                ["LD_PRELOAD": try Self.compile(in: world.harness), "TEST_CLOCK": world.harness.path("ahead")])
             for ahead in ["3600", "0", "-3600", "0"] {
                 // As a whole: the shim may read it at any moment.
                 try world.harness.file("next", ahead)
@@ -52,17 +38,15 @@ struct ClockTests {
                 let target = world.refreshes + 2 * users.count
                 let start = ContinuousClock.now
                 while world.refreshes < target {
-                    let words = try? String(contentsOfFile: world.harness.path("errors"), encoding: .utf8)
-                    try #require(process.isRunning, "\(words ?? "")")
+                    try #require(maintainer.process.isRunning, "\(maintainer.words)")
                     // Long before an hour is over.
-                    try #require(start.duration(to: .now) < .seconds(600), "\(ahead): \(words ?? "")")
+                    try #require(start.duration(to: .now) < .seconds(600), "\(ahead): \(maintainer.words)")
                     try await Task.sleep(for: .milliseconds(50))
                 }
                 print("clock \(ahead): renewed twice after \(start.duration(to: .now))")
             }
-            kill(process.processIdentifier, SIGTERM)
-            while process.isRunning { try await Task.sleep(for: .milliseconds(20)) }
-            #expect(process.exitCode == 0)
+            kill(maintainer.process.processIdentifier, SIGTERM)
+            #expect(await maintainer.end() == 0)
             let states = try #require(try await world.ok("status", "--json").json["states"] as? [[String: Any]])
             #expect(states.first?["dead"] as? Int == 0)
             try await world.ok("verify")

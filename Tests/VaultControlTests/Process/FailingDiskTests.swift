@@ -59,7 +59,7 @@ struct FailingDiskTests {
         defer { withExtendedLifetime(disk) {} }
         try await World.with({ $0.accessTokenLifetime = .seconds(5) }, vault: disk.path + "/app.vault") { world in
             try await world.logIn("alice")
-            let maintainer = try Maintainer(world)
+            let maintainer = try Maintainer(world.harness)
             try await maintainer.hasSaid("renewed ")
             try disk.fail()
             #expect(await maintainer.end() == VaultControl.ExitStatus.machine.rawValue, "\(maintainer.words)")

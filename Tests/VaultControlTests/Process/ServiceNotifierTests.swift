@@ -34,18 +34,11 @@ struct ServiceNotifierTests {
         let harness = try Harness()
         try await harness.run("init")
         let socket = try NotifySocket(at: harness.path("notify"))
-        let process = Process()
-        process.executableURL = URL(filePath: try #require(Program.path))
-        process.arguments = ["maintain"]
-        process.environment = harness.environment.merging(["NOTIFY_SOCKET": harness.path("notify")]) { $1 }
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
+        let maintainer = try Maintainer(harness, ["NOTIFY_SOCKET": harness.path("notify")])
         try await socket.wait { $0 == ["READY=1"] }
-        process.terminate()
+        maintainer.process.terminate()
         try await socket.wait { $0 == ["READY=1", "STOPPING=1"] }
-        while process.isRunning { try await Task.sleep(for: .milliseconds(10)) }
-        #expect(process.exitCode == 0)
+        #expect(await maintainer.end() == 0)
     }
 
     /// With `Type=notify` it would count as started.

@@ -7,11 +7,12 @@ struct Maintainer {
     let process = Process()
     let errors: String
 
-    init(_ world: World) throws {
-        errors = world.harness.path("errors-\(UUID().uuidString)")
+    /// - Parameter more: Variables of its environment, besides those of the harness.
+    init(_ harness: Harness, _ more: [String: String] = [:]) throws {
+        errors = harness.path("errors-\(UUID().uuidString)")
         process.executableURL = URL(filePath: try #require(Program.path))
         process.arguments = ["maintain"]
-        process.environment = world.harness.environment
+        process.environment = harness.environment.merging(more) { $1 }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         #expect(FileManager.default.createFile(atPath: errors, contents: nil))
