@@ -42,7 +42,7 @@ struct NameTable<Slot: NamedSlot> {
     /// Where it is, or where it belongs: the lower half of the hash says where to begin.
     private static func place(of slot: Slot, in part: [Slot]) -> Int {
         var index = Int(truncatingIfNeeded: ((slot.hash & 0xffff_ffff) * UInt64(part.count)) >> 32)
-        while !part[index].isEmpty, part[index].hash != slot.hash || !part[index].hasName(of: slot) {
+        while !part[index].isEmpty, !part[index].hasName(of: slot) {
             index += 1
             if index == part.count { index = 0 }
         }
