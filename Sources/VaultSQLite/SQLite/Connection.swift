@@ -130,11 +130,10 @@ import VaultStorage
     /// 2 MiB a batch of an import is written, and read, several times over. And the log keeps its file as long as it
     /// becomes between two checkpoints of them, for what is cut off costs as much again to write.
     func enlargeCache() throws(StoreError) {
-        if bigCacheLeft == 0 {
-            try execute("PRAGMA cache_size = -\(Self.bigCacheKiB)")
-            try execute("PRAGMA journal_size_limit = \(Self.journalSizeLimitOfBatches)")
-        }
+        let wasSmall = !hasBigCache
+        if wasSmall { try execute("PRAGMA cache_size = -\(Self.bigCacheKiB)") }
         bigCacheLeft = Self.transactionsWithBigCache
+        if wasSmall { try keepLogFile() }
     }
 
     /// Whether the last transactions changed many rows.
@@ -146,8 +145,14 @@ import VaultStorage
         bigCacheLeft -= 1
         guard bigCacheLeft == 0 else { return }
         try execute("PRAGMA cache_size = -\(Self.cacheKiB)")
-        try execute("PRAGMA journal_size_limit = \(Self.journalSizeLimit)")
+        try keepLogFile()
         unsafe _ = sqlite3_db_release_memory(handle)
+    }
+
+    /// Sets what a log that begins anew keeps of its file.
+    func keepLogFile() throws(StoreError) {
+        let limit = hasBigCache ? Self.journalSizeLimitOfBatches : Self.journalSizeLimit
+        try execute("PRAGMA journal_size_limit = \(limit)")
     }
 
     /// SQLite's own default.

@@ -142,7 +142,7 @@ import VaultStorage
     private func beginAnew(after count: Int32, isCut: Bool) throws(StoreError) -> Outcome {
         // What is beyond it is cut off the WAL by the commit that begins it.
         if isCut { try writer.execute("PRAGMA journal_size_limit = 0") }
-        defer { if isCut { try? writer.execute("PRAGMA journal_size_limit = \(Connection.journalSizeLimit)") } }
+        defer { if isCut { try? writer.keepLogFile() } }
         guard try WALMark.replace(writer) else { return .restartable }
         do throws(StoreError) {
             try writer.statement("COMMIT").run()

@@ -42,10 +42,13 @@ struct SettingsTests {
         let connection = try Connection(path: fixture.path)
         try connection.configure()
         let usual = try connection.integer("PRAGMA cache_size")
+        func keptOfLog() throws -> Int64 { try connection.integer("PRAGMA journal_size_limit") }
+        #expect(try keptOfLog() == 4 << 20)
         try connection.reduceCacheIfIdle()
         #expect(try connection.integer("PRAGMA cache_size") == usual)
         try connection.expectManyChanges()
         #expect(try connection.integer("PRAGMA cache_size") == -20_480)
+        #expect(try keptOfLog() == 48 << 20)
         // It stays while such batches go on.
         for _ in 0..<40 {
             try connection.reduceCacheIfIdle()
@@ -54,6 +57,7 @@ struct SettingsTests {
         #expect(try connection.integer("PRAGMA cache_size") == -20_480)
         for _ in 0..<16 { try connection.reduceCacheIfIdle() }
         #expect(try connection.integer("PRAGMA cache_size") == usual)
+        #expect(try keptOfLog() == 4 << 20)
     }
 
     /// A clean end is told to it; whatever else closes a connection may be an error.
