@@ -46,11 +46,9 @@ struct ImportPass {
     ) async throws -> ImportPass {
         let source = try options.open(invocation)
         let name = options.name(of: source)
-        var taking = ImportRunOptions(name: name, purpose: purpose)
-        taking.tenant = options.tenant.tenant?.tenant
         let report = try ReportWriter(reportOptions, invocation)
-        let pass = try await VaultAccess(global, invocation).open { [taking] in
-            try await ImportPass(source, into: $0, taking, report, invocation)
+        let pass = try await VaultAccess(global, invocation).open {
+            try await ImportPass(source, into: $0, options.taking(purpose, as: name), report, invocation)
         }
         try report.end(ImportSheets.sheet(pass.result, of: source, name: name))
         return pass

@@ -51,11 +51,9 @@ struct ImportRunCommand: VaultCommand {
         let source = try source.open(invocation)
         let name = self.source.name(of: source)
         let report = try ReportWriter(reportOptions, invocation)
-        var options = ImportRunOptions(name: name, purpose: take ? .take : .hold, isRehearsal: dryRun)
-        options.tenant = self.source.tenant.tenant?.tenant
-        let taking = options
+        let options = self.source.taking(take ? .take : .hold, as: name, isRehearsal: dryRun)
         let (result, isQuiet) = try await VaultAccess(global, invocation).open { vault in
-            var result = try await ImportPass(source, into: vault, taking, report, invocation).result
+            var result = try await ImportPass(source, into: vault, options, report, invocation).result
             guard final else { return (result, true) }
             // The first reading may take what changed while the source was being stopped.
             var quiet = result.isQuiet ? 1 : 0
@@ -65,7 +63,7 @@ struct ImportRunCommand: VaultCommand {
                     "\(result.isQuiet ? "nothing has changed" : "changes were taken over"); reading it again in "
                         + "\(Instant.duration(pause.duration / .seconds(1)))")
                 try await Task.sleep(for: pause.duration)
-                result = try await ImportPass(source, into: vault, taking, report, invocation).result
+                result = try await ImportPass(source, into: vault, options, report, invocation).result
                 quiet = result.isQuiet ? quiet + 1 : 0
             }
             return (result, quiet >= 2)

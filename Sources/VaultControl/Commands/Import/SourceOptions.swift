@@ -126,6 +126,13 @@ struct SourceOptions: ParsableArguments {
         }
     }
 
+    /// How its rows are taken, under this name.
+    func taking(_ purpose: ImportRunOptions.Purpose, as name: String, isRehearsal: Bool = false) -> ImportRunOptions {
+        var options = ImportRunOptions(name: name, purpose: purpose, isRehearsal: isRehearsal)
+        options.tenant = tenant.tenant?.tenant
+        return options
+    }
+
     /// What the source is called in the vault.
     func name(of opened: ImportSource) -> String { tenant.source(name ?? opened.detection.kind.name) }
 
