@@ -140,9 +140,11 @@ extension Vault {
     private func begin(_ witness: VaultWitness) async throws {
         try await VaultError.translating {
             let (keeper, context) = (try witness.stored, store.context)
-            try await BlockingLane.witness.run { try keeper.requireReplaceable() }
+            let known = try await BlockingLane.witness.run {
+                try keeper.requireReplaceable()
+                return try keeper.text(context)
+            }
             // An empty file is one that someone has made ready for it.
-            let known = try await BlockingLane.witness.run { try keeper.text(context) }
             guard known?.isEmpty ?? true else {
                 throw StoreError(
                     .invalidValue, "the witness has a note already: \(keeper.name)",
