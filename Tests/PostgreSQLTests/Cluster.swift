@@ -66,7 +66,7 @@ struct Cluster {
 
     func outcome() async throws -> [String: String] { try await ServerVault.outcome(store) }
 
-    /// The standby takes over, and the process that has stayed goes on. Gives whether a login is held then.
+    /// Promotes the standby, and lets the surviving process go on. Returns whether a login is held then.
     func failOverAndGoOn(_ login: LoginHandle) async throws -> Bool {
         try failOver()
         try await goOn { _ = try await store.write { _ in } }

@@ -35,7 +35,7 @@ struct MissedCommitTests {
         #expect(try await cluster.outcome()["outcome"] == "lost")
     }
 
-    /// The standby has what it committed, and not that it has left. Somebody has heard that.
+    /// The standby has what it committed, but not that it left. Another process was told so.
     @Test func nobodyWaitsForAShortProcessThatWasHeardToLeave() async throws {
         let cluster = try Cluster()
         let login = try await cluster.store.insertLogin(cluster.vault.draft("alice")).handle

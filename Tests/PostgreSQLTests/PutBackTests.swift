@@ -53,13 +53,11 @@ struct PutBackTests {
         await (hasWritten ? other : vault.store).shutDown()
         try vault.server.putBack()
         // Until it is found out, what it has seen itself is refused in an older state.
-        for _ in 0..<600 {
-            do {
-                if try await living.login(login).isHeld { break }
-            } catch {
+        try await eventually {
+            do throws(StoreError) { return try await living.login(login).isHeld } catch {
                 #expect(error.code == .busy || error.code == .rollbackSuspected, "\(error)")
+                return false
             }
-            try await Task.sleep(for: .milliseconds(100))
         }
         #expect(try await living.login(login).isHeld)
         await living.shutDown()

@@ -69,8 +69,8 @@ extension ServerTables {
     ///
     /// A report counts until the history is settled, also where another failover comes before: nothing is changed meanwhile.
     /// A process that had ended long before the last sign of life in the former history is not waited for: its commits stand
-    /// in the server's log before that sign. Nor is one that has changed nothing, or that somebody knows to have left in good
-    /// order: the server that is gone has told so, and its log may have come to its end before that.
+    /// in the server's log before that sign. Nor is one that has changed nothing, or that another process knows to have left in
+    /// good order: the server that is gone has told so, and its log may have come to its end before that.
     ///
     /// - Parameter left: Those who have left; everything that they have committed is among the known changes.
     func report(

@@ -188,7 +188,7 @@ import VaultStorage
     }
 
     /// Takes what other sessions have said since the last time, also what is still in the socket. That the connection is lost
-    /// is left to whoever needs it next.
+    /// is found out by the next call that needs it.
     func takeNotifications() -> [String] {
         if end != nil || ForkGuard.isForked { return [] }
         unsafe _ = LibPQconsumeInput(handle)

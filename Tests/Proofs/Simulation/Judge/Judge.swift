@@ -102,7 +102,7 @@ final class Judge: @unchecked Sendable {
     func given(_ token: VaultToken, of login: LoginID, before: StoredLogin?) {
         guard let before else { return fail("I8", "a token of a login that was gone before the call") }
         if token.login != login { fail("I8", "a token of another login") }
-        // Where a clock was wrong, nobody knew better; and what was put back is older.
+        // Where a clock was wrong, no process could tell; and what was put back is older.
         let isExcused = world.counts.clocks > 0 || world.putBacks > 0
         let isValid = token.expiresAt.map { $0 > world.time.now() } ?? true || isExcused
         if Int64(token.generation) < before.position.generation, !isValid {

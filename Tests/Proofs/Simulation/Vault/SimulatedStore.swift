@@ -100,8 +100,8 @@ final class SimulatedStore: VaultStore, @unchecked Sendable {
 }
 
 extension SimulatedStore {
-    /// Whoever is the first to come after the vault was put back holds all logins, before anything else is done: it, or its
-    /// machine, knows of more than is there. Everybody forgets what is lost.
+    /// The first process to come after the vault was put back holds all logins before it does anything else: it, or its
+    /// machine, knows of more than is there. Each process forgets what is lost.
     private func takePutBack() async throws(StoreError) {
         let (count, isHeld) = putBacks()
         guard count != heardOfPutBacks else { return }

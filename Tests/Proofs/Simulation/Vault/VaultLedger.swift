@@ -36,7 +36,7 @@ final class VaultLedger: @unchecked Sendable {
         vault.spools.entries.reduce(into: [:]) { $0[$1.owner, default: 0] += 1 }
     }
 
-    /// The vault goes back to what it was, and nobody is told of that as of a change.
+    /// The vault goes back to what it was. No change is reported.
     func putBack(_ earlier: MemoryState) throws {
         vault.database.putBack(earlier)
         reader.context.forgetSeen()
