@@ -4,12 +4,16 @@ package import VaultStorage
 
 extension Vault {
     /// Makes ready what a transaction would otherwise make while it holds up others.
-    package func prepareImported(_ logins: [ImportedLogin], for purpose: ImportPurpose) -> [PreparedImport] {
+    ///
+    /// - Parameter areNew: whether the vault most probably has none of the users: then the logins are sealed as well.
+    package func prepareImported(
+        _ logins: [ImportedLogin], for purpose: ImportPurpose, areNew: Bool = false
+    ) -> [PreparedImport] {
         let now = now
-        return logins.map { login in
-            guard case .take(let owner) = purpose else { return PreparedImport(login: login, draft: nil) }
-            return PreparedImport(login: login, draft: scheduled(login.draft(owner: owner, now: now)))
-        }
+        guard case .take(let owner) = purpose else { return logins.map { PreparedImport(login: $0, drafted: nil) } }
+        let drafts = logins.map { scheduled($0.draft(owner: owner, now: now)) }
+        let drafted = areNew ? store.seal(drafts) : drafts.map { DraftedLogin($0) }
+        return zip(logins, drafted).map { PreparedImport(login: $0, drafted: $1) }
     }
 
     /// Takes over logins of another system, or holds them against what the vault has, in one transaction.
@@ -23,9 +27,8 @@ extension Vault {
         for login in logins { _ = try ArgumentCheck.userId(login.login.userId) }
         let now = now
         return try await VaultError.translating {
-            try await store.takeImported(logins.map(\.login.userId), isRehearsal: isRehearsal) { number in
-                logins[number].draft
-            } meeting: { number, state in
+            let drafted = logins.map { ($0.login.userId, $0.drafted) }
+            return try await store.takeImported(drafted, isRehearsal: isRehearsal) { number, state in
                 let meeting = state.meet(logins[number].login, for: purpose, now: now)
                 if meeting != nil { state.dueAt = state.nextDue }
                 return meeting
@@ -112,7 +115,7 @@ extension Vault {
 /// A login of another system, and what is added if the vault does not have it.
 package struct PreparedImport: Sendable {
     package let login: ImportedLogin
-    let draft: LoginDraft?
+    let drafted: DraftedLogin?
 }
 
 /// What a complete reading of a source found.

@@ -125,7 +125,9 @@ public struct ImportRun: AsyncSequence, Sendable {
                 writing.cancel()
             }
             self.writing = nil
+            let added = result[.added]
             for row in rows { result.add(row) }
+            taker.isAdding = (result[.added] - added) * 2 > rows.count
             ready = rows.reversed()
             if failure != nil { return }
             if let following, !following.outcomes.isEmpty { return write(following) }

@@ -17,6 +17,8 @@ struct RowTaker {
     private var names = NameTable<Bytes16>()
     /// Those of them that are left out: the source has them, and no other row is held against them.
     private var leftOut = NameTable<Bytes16>()
+    /// Whether most rows that were written last were logins that the vault did not have.
+    var isAdding = false
     /// Whether the vault had logins of any source when the run began.
     private var hadImports: Bool?
 
@@ -51,7 +53,7 @@ struct RowTaker {
         }
         return PreparedBatch(
             outcomes: batch, rows: rows, places: places,
-            logins: vault.prepareImported(logins, for: options.importPurpose))
+            logins: vault.prepareImported(logins, for: options.importPurpose, areNew: isAdding))
     }
 
     private enum Judged {

@@ -21,6 +21,8 @@ import VaultStorage
     private var isClosed = false
     /// How many transactions may come before a cache that was made for many changes is made small again; 0: it is small.
     private var bigCacheLeft = 0
+    /// Whether a transaction writes nothing to the log before its commit.
+    private(set) var spillsNothing = false
 
     enum Access {
         case readWrite
@@ -139,10 +141,16 @@ import VaultStorage
     /// Whether the last transactions changed many rows.
     var hasBigCache: Bool { bigCacheLeft > 0 }
 
-    /// To be called before each transaction.
+    /// To be called before each transaction. From the second batch on nothing goes to the log before the commit, since the log
+    /// may be copied meanwhile: see ``CheckpointGate/copyingBeside(_:)``. A batch that does not fit takes more memory then.
     func reduceCacheIfIdle() throws(StoreError) {
         guard bigCacheLeft > 0 else { return }
         bigCacheLeft -= 1
+        // SQLite takes note of this only outside of transactions.
+        if hasBigCache != spillsNothing {
+            try execute("PRAGMA cache_spill = \(hasBigCache ? "OFF" : "ON")")
+            spillsNothing = hasBigCache
+        }
         guard bigCacheLeft == 0 else { return }
         try execute("PRAGMA cache_size = -\(Self.cacheKiB)")
         try keepLogFile()

@@ -83,6 +83,30 @@ import VaultStorage
         return outcome
     }
 
+    /// Runs what changes many rows, inside a transaction. If the WAL is long, a thread copies it into the database file
+    /// meanwhile, so that there is little left to copy when the WAL is to begin anew. The transaction holds the write lock,
+    /// and writes nothing to the WAL before it is committed.
+    func copyingBeside<R>(_ body: () throws -> R) rethrows -> R {
+        let end = writer.spillsNothing ? copyBeside() : nil
+        defer { end?.wait() }
+        return try body()
+    }
+
+    /// What goes wrong is met again by the checkpoint that follows.
+    private func copyBeside() -> ThreadSignal? {
+        guard unsafe pages.pointee >= CheckpointSchedule.copiedBesideBatches, let sibling = try? sibling ?? connect()
+        else {
+            return nil
+        }
+        self.sibling = sibling
+        let end = ThreadSignal()
+        let isStarted = OwnThread.start {
+            unsafe _ = sqlite3_wal_checkpoint_v2(sibling.handle, "main", SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+            end.send()
+        }
+        return isStarted ? end : nil
+    }
+
     /// - Parameter isDoubtful: whether the WAL may hold frames that only look synced. Then it is written again first:
     ///   while the database file is half changed, a loss of power must find in the WAL what the other half is to be.
     @discardableResult

@@ -139,7 +139,7 @@ final class WriteBatch: WriteBatching {
     ) -> Outcome {
         let transaction = channel.transaction
         do {
-            try operation.run(transaction)
+            try channel.gate.copyingBeside { try operation.run(transaction) }
         } catch {
             transaction.note(error)
             let failure = channel.connection.isOutsideTransaction ? transaction.lostTransaction : nil

@@ -102,13 +102,15 @@ struct OpenUser {
     }
 
     /// A user that the vault does not have yet.
-    init(new columns: UserColumns, id: String, createdAt: Timestamp) throws(VaultCryptoError) {
+    init(
+        new columns: UserColumns, id: String, createdAt: Timestamp, _ dataKey: SealingKey? = nil
+    ) throws(VaultCryptoError) {
         self.columns = columns
         self.id = id
         self.createdAt = createdAt
         status = .active
         manifest = LoginManifest()
-        dataKey = try Self.newDataKey(columns.handle)
+        self.dataKey = if let dataKey { dataKey } else { try Self.newDataKey(columns.handle) }
     }
 
     /// What the former one has sealed must be sealed anew.
@@ -117,7 +119,7 @@ struct OpenUser {
         dataKeyMadeAt = time
     }
 
-    private static func newDataKey(_ user: UserHandle) throws(VaultCryptoError) -> SealingKey {
+    static func newDataKey(_ user: UserHandle) throws(VaultCryptoError) -> SealingKey {
         try SealingKey.generate(id: KeyID(user.bytes))
     }
 

@@ -33,24 +33,24 @@ extension WriteTransaction {
     /// Takes over a login, if the user has none that is the same.
     ///
     /// - Parameters:
-    ///   - draft: Makes the login that is added if the vault does not have it; nil: none is added.
+    ///   - drafted: The login that is added if the vault does not have it; nil: none is added.
     ///   - meet: Says for each login of the user whether it is the same one, and changes it; nil: it is another.
     package func takeImported(
-        ofUserId userId: String, _ draft: () -> LoginDraft?, meeting meet: (inout LoginState) throws -> ImportMeeting?
+        ofUserId userId: String, _ drafted: DraftedLogin?, meeting meet: (inout LoginState) throws -> ImportMeeting?
     ) throws -> ImportAnswer {
         let index = try index(ofUserId: userId)
         guard let user = try loadUser(index) else {
-            guard let draft = draft() else { return .absent }
-            return .added(try insertLogin(draft, of: nil, index).handle)
+            guard let drafted else { return .absent }
+            return .added(try insertLogin(drafted, of: nil, index).handle)
         }
         let (logins, damaged) = try loadLogins(of: index, user)
         for login in logins {
             if let meeting = try meeting(of: login, user, meet) { return .known(login.columns.handle, meeting) }
         }
         if !damaged.isEmpty { return .damaged }
-        guard let draft = draft() else { return .absent }
+        guard let drafted else { return .absent }
         guard user.status == .active else { return .userDisabled }
-        return .added(try insertLogin(draft, of: user, index).handle)
+        return .added(try insertLogin(drafted, of: user, index).handle)
     }
 
     private func meeting(

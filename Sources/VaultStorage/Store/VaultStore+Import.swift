@@ -1,19 +1,27 @@
 extension VaultStore {
+    /// Seals logins that are to be added in one transaction, without waiting for any other.
+    package func seal(_ drafts: [LoginDraft]) -> [DraftedLogin] {
+        let sealer = LoginSealer(context)
+        var logins = HandleSource<LoginSubject>()
+        var users = HandleSource<UserSubject>()
+        return drafts.map { DraftedLogin($0, logins.next(), of: users.next(), sealer) }
+    }
+
     /// Takes over logins of another system in one transaction; see ``WriteTransaction/takeImported(ofUserId:_:meeting:)``.
-    /// The bodies get the number of the user.
     ///
     /// - Parameters:
-    ///   - userIds: For each login the user.
+    ///   - logins: For each the user, and what is added if the vault does not have it.
     ///   - isRehearsal: Everything is done, and undone.
+    ///   - meeting: Gets the number of the login.
     package func takeImported(
-        _ userIds: [String], isRehearsal: Bool, _ draft: @escaping @Sendable (Int) -> LoginDraft?,
+        _ logins: [(userId: String, drafted: DraftedLogin?)], isRehearsal: Bool,
         meeting: @escaping @Sendable (Int, inout LoginState) throws -> ImportMeeting?
     ) async throws -> [ImportAnswer] {
         do {
             return try await write { transaction in
-                if userIds.count > 1 { try transaction.tables.expectManyChanges() }
-                let answers = try userIds.enumerated().map { number, userId in
-                    try transaction.takeImported(ofUserId: userId, { draft(number) }) { try meeting(number, &$0) }
+                if logins.count > 1 { try transaction.tables.expectManyChanges() }
+                let answers = try logins.enumerated().map { number, login in
+                    try transaction.takeImported(ofUserId: login.userId, login.drafted) { try meeting(number, &$0) }
                 }
                 if isRehearsal { throw Rehearsed(answers: answers) }
                 return answers

@@ -4,18 +4,30 @@ import VaultCrypto
 extension WriteTransaction {
     func insertLogin(_ draft: LoginDraft) throws(StoreError) -> StoredLogin {
         let index = try index(ofUserId: draft.userId)
-        return try insertLogin(draft, of: try loadUser(index), index)
+        return try insertLogin(DraftedLogin(draft), of: try loadUser(index), index)
     }
 
     /// - Parameter known: The user, if the vault has one.
     func insertLogin(
-        _ draft: LoginDraft, of known: OpenUser?, _ index: BlindIndex
+        _ drafted: DraftedLogin, of known: OpenUser?, _ index: BlindIndex
     ) throws(StoreError) -> StoredLogin {
-        var user = if let known { known } else { try makeUser(draft.userId, index) }
-        guard user.status == .active else {
-            throw StoreError(.userDisabled, "the user is disabled", hint: "enable the user first")
+        let draft = drafted.draft
+        var login: SealedLogin
+        var user: OpenUser
+        // What was sealed before all logins were held would be held as well.
+        if known == nil, let (sealed, dataKey) = drafted.sealed,
+            sealed.open.columns.incarnation == sealer.incarnation(of: draft.session)
+        {
+            login = sealed
+            user = try makeUser(draft.userId, index, dataKey)
+            try add(login, to: &user)
+        } else {
+            user = if let known { known } else { try makeUser(draft.userId, index) }
+            guard user.status == .active else {
+                throw StoreError(.userDisabled, "the user is disabled", hint: "enable the user first")
+            }
+            login = try seal(draft, of: &user)
         }
-        var login = try seal(draft, of: &user)
         var tale = Tale()
         tale.add(login.open.auditEvents(of: draft, at: now()), of: login.open.columns.handle)
         // The user's row comes first: the login's refers to it.

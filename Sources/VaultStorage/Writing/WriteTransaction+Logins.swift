@@ -1,6 +1,8 @@
 import VaultCrypto
 
 extension WriteTransaction {
+    var sealer: LoginSealer { LoginSealer(context) }
+
     func loadLogin(_ handle: LoginHandle) throws(StoreError) -> (user: OpenUser, login: OpenLogin) {
         let row = try tables.cursor(.login)
         row.bind(1, handle.bytes)
@@ -30,27 +32,14 @@ extension WriteTransaction {
         }
     }
 
-    /// A login with its cells, whose row is still to be made.
-    struct SealedLogin {
-        var open: OpenLogin
-        fileprivate let session: [UInt8]
-        fileprivate let refresh: [UInt8]?
-        fileprivate let key: [UInt8]?
-    }
-
     /// Seals a new login, and adds it to the manifest of its user.
     func seal(_ draft: LoginDraft, of user: inout OpenUser) throws(StoreError) -> SealedLogin {
-        var login = OpenLogin(
-            columns: LoginColumns(
-                handle: loginHandles.next(), provider: draft.provider, incarnation: incarnation(of: draft.session)),
-            session: draft.session, refresh: draft.refresh, key: draft.key)
-        login.columns.dueAt = draft.dueAt(of: login.columns.handle)
-        return try seal(new: login, of: &user)
+        try seal(new: sealer.login(draft, loginHandles.next()), of: &user)
     }
 
     /// The same for a login of another vault. It keeps its name and its place in its chain, and stays held if it was.
     func seal(_ moved: StoredLogin, of user: inout OpenUser) throws(StoreError) -> SealedLogin {
-        var incarnation = incarnation(of: moved.session)
+        var incarnation = sealer.incarnation(of: moved.session)
         if moved.isHeld, !moved.session.isHeldBySource { incarnation -= 1 }
         var login = OpenLogin(
             columns: LoginColumns(handle: moved.handle, provider: moved.provider, incarnation: incarnation),
@@ -61,12 +50,16 @@ extension WriteTransaction {
     }
 
     private func seal(new login: OpenLogin, of user: inout OpenUser) throws(StoreError) -> SealedLogin {
-        if let provider = login.columns.provider { try requireProvider(provider) }
-        var login = login
-        login.columns.revision = 1
-        let (refreshCell, keyCell) = try sealSecrets(of: &login, user)
-        let cell = try seal(login.session, &login.columns, &user)
-        return SealedLogin(open: login, session: cell, refresh: refreshCell, key: keyCell)
+        let sealed = try sealer.seal(new: login, of: user.columns.handle, user.dataKey)
+        try add(sealed, to: &user)
+        return sealed
+    }
+
+    /// Adds a login to the manifest of its user.
+    func add(_ login: SealedLogin, to user: inout OpenUser) throws(StoreError) {
+        let columns = login.open.columns
+        if let provider = columns.provider { try requireProvider(provider) }
+        try put(ManifestEntry(login: columns.handle, revision: columns.revision, tag: login.tag), into: &user)
     }
 
     func insert(_ login: inout SealedLogin, ofUserRow user: Int64) throws(StoreError) {
@@ -84,11 +77,6 @@ extension WriteTransaction {
         secrets.bind(2, login.refresh)
         secrets.bind(3, login.key)
         try secrets.run()
-    }
-
-    /// Logins whose chain another system owns are of an incarnation that no vault has, and so of an older one than any.
-    private func incarnation(of session: SessionRecord) -> Int64 {
-        session.isHeldBySource ? VaultContext.importedIncarnation : context.incarnation
     }
 
     private func requireProvider(_ handle: ProviderHandle) throws(StoreError) {
@@ -110,50 +98,12 @@ extension WriteTransaction {
         cursor.bind(first + 7, columns.keyTag?.bytes)
     }
 
-    /// Seals both secret cells and notes their tags.
-    private func sealSecrets(
-        of login: inout OpenLogin, _ user: OpenUser
-    ) throws(StoreError) -> (refresh: [UInt8]?, key: [UInt8]?) {
-        let refresh = try login.refresh.map { value throws(StoreError) in
-            try sealSecret(value.encoded(), .refresh, login.columns, user)
-        }
-        let key = try login.key.map { value throws(StoreError) in
-            try sealSecret(value.encoded(), .key, login.columns, user)
-        }
-        login.columns.refreshTag = refresh?.tag
-        login.columns.keyTag = key?.tag
-        return (refresh?.cell, key?.cell)
-    }
-
-    private func sealSecret(
-        _ record: consuming RecordWriter, _ kind: CellKind, _ columns: LoginColumns, _ user: OpenUser
-    ) throws(StoreError) -> (cell: [UInt8], tag: CellTag) {
-        do throws(VaultCryptoError) {
-            let cell = try SealedCell.seal(
-                record, kind: kind, key: user.dataKey,
-                associatedData: columns.secretData(context.vaultID, user.columns.handle))
-            return (cell, try SealedCell.tag(of: cell))
-        } catch {
-            throw StoreError(.invalidValue, error.reason, hint: error.hint)
-        }
-    }
-
     /// Seals the session cell over the columns as they now are, and tells the manifest.
     private func seal(
         _ session: SessionRecord, _ columns: inout LoginColumns, _ user: inout OpenUser
     ) throws(StoreError) -> [UInt8] {
-        columns.expiresAt = LoginColumns.roundedUp(session.expiresAt)
-        let data = columns.sessionData(context.vaultID, user.columns.handle)
-        let cell: [UInt8]
-        let tag: CellTag
-        do throws(VaultCryptoError) {
-            cell = try SealedCell.seal(session.encoded(), kind: .session, key: user.dataKey, associatedData: data)
-            tag = try SealedCell.tag(of: cell)
-        } catch {
-            throw StoreError(.invalidValue, error.reason, hint: error.hint)
-        }
-        let handle = columns.handle
-        try put(ManifestEntry(login: handle, revision: columns.revision, tag: tag), into: &user)
+        let (cell, tag) = try sealer.seal(session, &columns, user.columns.handle, user.dataKey)
+        try put(ManifestEntry(login: columns.handle, revision: columns.revision, tag: tag), into: &user)
         return cell
     }
 
@@ -192,7 +142,7 @@ extension WriteTransaction {
         // What another system owned is the former chain.
         if isOtherChain, session.origin != nil { session.origin = nil }
         if state.isAccepted || isOtherChain || session.origin?.owner != login.session.origin?.owner {
-            columns.incarnation = incarnation(of: session)
+            columns.incarnation = sealer.incarnation(of: session)
         }
         if state.movesOn(from: login) { try forgetUnusableReplies(of: login) }
         if secretsChanged { try replaceSecrets(of: login, with: state, &columns, user) }
@@ -214,7 +164,7 @@ extension WriteTransaction {
         var hasRow = login.refresh != nil || login.key != nil
         if state.refresh != login.refresh {
             let sealed = try state.refresh.map { value throws(StoreError) in
-                try sealSecret(value.encoded(), .refresh, login.columns, user)
+                try sealer.seal(value.encoded(), .refresh, login.columns, user.columns.handle, user.dataKey)
             }
             columns.refreshTag = sealed?.tag
             try write(sealed?.cell, columns.rowID, .updateRefreshCell, hasRow: hasRow)
@@ -222,7 +172,7 @@ extension WriteTransaction {
         }
         if state.key != login.key {
             let sealed = try state.key.map { value throws(StoreError) in
-                try sealSecret(value.encoded(), .key, login.columns, user)
+                try sealer.seal(value.encoded(), .key, login.columns, user.columns.handle, user.dataKey)
             }
             columns.keyTag = sealed?.tag
             try write(sealed?.cell, columns.rowID, .updateKeyCell, hasRow: hasRow)
@@ -248,7 +198,7 @@ extension WriteTransaction {
     func reseal(_ login: OpenLogin, of user: inout OpenUser) throws(StoreError) {
         var changed = login
         changed.columns.revision = login.columns.revision + 1
-        let (refreshCell, keyCell) = try sealSecrets(of: &changed, user)
+        let (refreshCell, keyCell) = try sealer.sealSecrets(of: &changed, user.columns.handle, user.dataKey)
         let cell = try seal(changed.session, &changed.columns, &user)
         let update = try tables.cursor(.updateLogin)
         update.bind(1, login.columns.rowID)

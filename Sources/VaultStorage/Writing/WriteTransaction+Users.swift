@@ -85,15 +85,20 @@ extension WriteTransaction {
     }
 
     /// A user that the vault does not have. The row is made by ``save(_:telling:)``.
-    func makeUser(_ id: String, _ index: BlindIndex) throws(StoreError) -> OpenUser {
+    ///
+    /// - Parameter dataKey: The user's, if there is one already; its id is the user's handle.
+    func makeUser(
+        _ id: String, _ index: BlindIndex, _ dataKey: SealingKey? = nil
+    ) throws(StoreError) -> OpenUser {
         guard !id.isEmpty, id.utf8.count <= Self.userIdLimit else {
             throw StoreError(.invalidValue, "a user id has from 1 to \(Self.userIdLimit) bytes")
         }
         let columns = UserColumns(
-            rowID: UserColumns.noRow, handle: userHandles.next(), blindIndex: index,
+            rowID: UserColumns.noRow, handle: dataKey.map { Handle($0.id.bytes) } ?? userHandles.next(),
+            blindIndex: index,
             rootKey: context.keyring.primaryRoot.id)
         return try sealing { () throws(VaultCryptoError) in
-            try OpenUser(new: columns, id: id, createdAt: now())
+            try OpenUser(new: columns, id: id, createdAt: now(), dataKey)
         }
     }
 

@@ -31,30 +31,10 @@ package final class WriterThread: Sendable {
         var ending: (@Sendable () -> Void)?
     }
 
-    /// A POSIX semaphore: the thread sleeps on it while there is nothing to do.
-    @safe private struct Signal: @unchecked Sendable {
-        let semaphore: UnsafeMutablePointer<sem_t>
-
-        init() {
-            unsafe semaphore = .allocate(capacity: 1)
-            unsafe sem_init(semaphore, 0, 0)
-        }
-
-        func send() { unsafe sem_post(semaphore) }
-
-        func wait() {
-            while unsafe sem_wait(semaphore) != 0 && errno == EINTR {}
-        }
-
-        func destroy() {
-            unsafe sem_destroy(semaphore)
-            unsafe semaphore.deallocate()
-        }
-    }
-
     private let state = Mutex(State())
-    private let work = Signal()
-    private let end = Signal()
+    /// The thread sleeps on it while there is nothing to do.
+    private let work = ThreadSignal()
+    private let end = ThreadSignal()
     private let changes: ChangeSignal
     private let makeBatch: @Sendable () throws(StoreError) -> any WriteBatching
     /// For statistics and tests.
@@ -65,11 +45,6 @@ package final class WriterThread: Sendable {
     ) {
         self.changes = changes
         self.makeBatch = makeBatch
-    }
-
-    deinit {
-        work.destroy()
-        end.destroy()
     }
 
     package func submit(_ operation: any WriteOperation) {

@@ -10,7 +10,7 @@ import VaultCrypto
 @Suite struct ShortLivesTests {
     private static let bound = 1 << 20
     /// Enough for the bound to be passed many times if nothing were done about it.
-    private static let closed = Depth.pick(brief: 1_000, nightly: 10_000, deep: 10_000)
+    private static let closed = Depth.pick(brief: 400, nightly: 10_000, deep: 10_000)
 
     /// - Parameter hasCompany: whether another process has the vault open all the time.
     @Test(arguments: [false, true])

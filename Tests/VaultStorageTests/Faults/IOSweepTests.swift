@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// The disk fails at every single operation: the first, the second, and so on until there are no more. In short runs each
-/// way of failing meets every fifth one, and all of them together each.
+/// way of failing meets every fifteenth one, and all of them together each.
 @Suite struct IOSweepTests {
     /// With about 95 % of the runs that each takes, so that a sweep that shrinks shows.
     ///
@@ -22,7 +22,7 @@ import Testing
     func noFailureOfTheDiskLosesWhatWasAcknowledged(scenario: String, runs: Int) async throws {
         let sweep = try await FaultRun(
             "sweep", "scenario=\(scenario)", "lengths=\(Depth.current == .deep ? "1,0,2,3,7" : "1,0")",
-            "step=\(Depth.pick(brief: 5, nightly: 1, deep: 1))")
-        #expect(sweep.number("total") ?? 0 >= runs / Depth.pick(brief: 5, nightly: 1, deep: 1))
+            "step=\(Depth.pick(brief: 15, nightly: 1, deep: 1))")
+        #expect(sweep.number("total") ?? 0 >= runs / Depth.pick(brief: 15, nightly: 1, deep: 1))
     }
 }

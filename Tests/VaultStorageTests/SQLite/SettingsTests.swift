@@ -49,6 +49,9 @@ struct SettingsTests {
         try connection.expectManyChanges()
         #expect(try connection.integer("PRAGMA cache_size") == -20_480)
         #expect(try keptOfLog() == 48 << 20)
+        #expect(!connection.spillsNothing)
+        try connection.reduceCacheIfIdle()
+        #expect(connection.spillsNothing)
         // It stays while such batches go on.
         for _ in 0..<40 {
             try connection.reduceCacheIfIdle()
@@ -58,6 +61,7 @@ struct SettingsTests {
         for _ in 0..<16 { try connection.reduceCacheIfIdle() }
         #expect(try connection.integer("PRAGMA cache_size") == usual)
         #expect(try keptOfLog() == 4 << 20)
+        #expect(!connection.spillsNothing)
     }
 
     /// A clean end is told to it; whatever else closes a connection may be an error.
