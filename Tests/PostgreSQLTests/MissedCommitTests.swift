@@ -35,6 +35,20 @@ struct MissedCommitTests {
         #expect(try await cluster.outcome()["outcome"] == "lost")
     }
 
+    /// A failover that loses its change finds somebody who misses it, whatever the next second brings.
+    @Test func nobodyEndsBeforeAnotherHasHeardOfTheirChange() async throws {
+        let vault = try ServerVault()
+        let login = try await vault.store.insertLogin(vault.draft("alice")).handle
+        // No process waits for ever where the machine is too busy.
+        for _ in 0..<5 {
+            let short = try vault.open(machine: "short")
+            try await short.updateLogin(login) { $0.session.label = "acknowledged" }
+            await short.shutDown()
+            if !short.watch.isAhead { return }
+        }
+        Issue.record("a process has ended and no other has heard of its change")
+    }
+
     /// The standby has what it committed, but not that it left. Another process was told so.
     @Test func nobodyWaitsForAShortProcessThatWasHeardToLeave() async throws {
         let cluster = try Cluster()
@@ -96,6 +110,53 @@ struct MissedCommitTests {
         #expect(!wasFirst)
         #expect(!found.isHeld && found.session.label == "acknowledged")
         #expect(outcome == "whole")
+        return true
+    }
+
+    /// The first change of all that a process makes is lost, and with it the word that it changes anything. The process comes
+    /// back later than another one that misses nothing.
+    @Test func whoeverMayHaveChangedSomethingIsWaitedFor() async throws {
+        for _ in 0..<20 {
+            if try await Self.isWaitedForAfterItsFirstChange() { return }
+        }
+        Issue.record("no try was fast enough to tell")
+    }
+
+    /// Gives whether that could be seen: a try that takes longer than such a process is waited for tells nothing.
+    private static func isWaitedForAfterItsFirstChange() async throws -> Bool {
+        let cluster = try Cluster()
+        let vault = cluster.vault
+        let way = try CuttingProxy(to: cluster.standby.directory)
+        let hosts = "\(cluster.primary.directory),\(way.directory)"
+        let late = try vault.open(
+            at: ServerAddress("postgresql://vault@/postgres?host=\(hosts)&schema=\(vault.address.schema)"),
+            machine: "late")
+        let login = try await cluster.store.insertLogin(vault.draft("alice")).handle
+        _ = try await late.login(login)
+        let timeline = #"SELECT "timeline" FROM "engineState""#
+        let before = try vault.sql(timeline).integer(0, 0)
+        try await cluster.detach()
+        way.refuse()
+        try await late.updateLogin(login) { $0.session.label = "acknowledged" }
+        try cluster.primary.stop()
+        let start = ContinuousClock.now
+        try cluster.standby.promote()
+        let first = Task.detached { try await cluster.goOn { _ = try await cluster.store.write { _ in } } }
+        let reports = #"SELECT count(*) FROM "process" WHERE "settledTimeline" IS NOT NULL"#
+        try await eventually {
+            (try? vault.sql(reports).integer(0, 0)) == 1
+                || (try? vault.sql(timeline).integer(0, 0)).map { $0 != before } ?? false
+        }
+        way.admit()
+        try await first.value
+        let mayBeJudged = start.duration(to: .now) < FailoverSettlement.patienceWithReaders
+        try await cluster.goOn { _ = try await late.write { _ in } }
+        let found = try await late.login(login)
+        let outcome = try await cluster.outcome()
+        await late.shutDown()
+        guard mayBeJudged else { return false }
+        #expect(!found.isHeld && found.session.label == "acknowledged")
+        #expect(outcome["outcome"] == "whole")
         return true
     }
 

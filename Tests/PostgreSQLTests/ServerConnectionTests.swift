@@ -63,8 +63,39 @@ struct ServerConnectionTests {
         let role = "limited_\(vault.address.schema)"
         try vault.sql("CREATE ROLE \(role) LOGIN CONNECTION LIMIT 0")
         let address = try ServerAddress("postgresql://\(role)@/postgres?host=\(vault.server.directory)")
-        #expect { try ServerConnection(address) } throws: { ($0 as? StoreError)?.code == .busy }
+        let error = #expect(throws: StoreError.self) { try ServerConnection(address) }
+        #expect(error?.code == .busy)
+        #expect(error?.reason == "the database server has no connection left for this process")
         try vault.sql("DROP ROLE \(role)")
+    }
+
+    /// A vault in a file can be read while its disk is full; one on a server cannot even be opened.
+    @Test func aFullServerPromisesNoReading() {
+        let error = ServerFailure(state: "53100").error
+        #expect(error.code == .full && error.reason == "the database server has no space left")
+        #expect(error.hint?.contains("reading") == false)
+    }
+
+    /// Reads that wait for one vault hold up none of another.
+    @Test func eachVaultHasThreadsOfItsOwn() async throws {
+        let (slow, other) = (try ServerVault(), try ServerVault())
+        let login = try await slow.store.insertLogin(slow.draft("alice")).handle
+        let lock = try slow.connect()
+        try lock.send(Statement("BEGIN", isKept: false))
+        try lock.send(Statement(#"LOCK TABLE "login" IN ACCESS EXCLUSIVE MODE"#, isKept: false))
+        try lock.sync()
+        let reads = (0..<ServerReaders.limit).map { _ in Task { try? await slow.store.login(login) } }
+        func waiting() throws -> Int64 {
+            try other.sql(
+                #"SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = '\#(slow.address.schema)."login"'::regclass"#
+            ).integer(0, 0)
+        }
+        try await eventually { try waiting() == ServerReaders.limit }
+        let head = try await other.store.read(.nothing) { reader throws(StoreError) in try reader.auditHead() }
+        #expect(head > 0)
+        #expect(try waiting() == ServerReaders.limit)
+        lock.close()
+        for read in reads { _ = await read.value }
     }
 
     /// libpq's own words, where a connection ends before it is protected, and where it cannot be.

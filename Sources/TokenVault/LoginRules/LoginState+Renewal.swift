@@ -48,6 +48,19 @@ extension LoginState {
         tellOfCommit(reply, afterDoubt: afterDoubt, isFromSpool: isFromSpool, scopeChange)
     }
 
+    /// The database was put back beneath an attempt: its reply is newer than anything that is here, and what is here of the
+    /// refresh token is spent. A login that is held stays so: another reply may be newer still.
+    ///
+    /// - Parameter spent: the token that it was given for, if that is known.
+    mutating func catchUp(with reply: SpooledReply, spent: SecretBytes?) {
+        session.accessGeneration = session.accessGeneration ?? position.generation
+        position = reply.position
+        if let spent { refresh?.refreshToken = spent }
+        // Of an attempt with a token of before, which finds that it was overtaken.
+        intent = nil
+        commit(reply, afterDoubt: true)
+    }
+
     /// The server may take rights away with a renewal, or give others; it tells in the reply, and nowhere else.
     private static func change(of old: String?, to new: String?) -> ScopeChange? {
         guard let new, let old, new != old, let tokens = try? Scope(new).tokens, let before = try? Scope(old).tokens

@@ -162,7 +162,11 @@ extension LoginState {
     /// - Parameter spent: the refresh token that they were given for, if that is known.
     mutating func disown(_ reply: SpooledReply, spent: SecretBytes?, at now: Timestamp) {
         if position.chain == reply.position.chain, isLiving {
-            keepLate(reply, spent: spent, at: now)
+            if position.generation < reply.position.generation {
+                catchUp(with: reply, spent: spent)
+            } else {
+                keepLate(reply, spent: spent, at: now)
+            }
         } else if isLiving, let own = refresh?.refreshToken, own == reply.refreshToken || own == spent {
             // The provider gives one refresh token for every log-in: the grant is the one that lives.
         } else if let record = reply.revocation(at: now) {

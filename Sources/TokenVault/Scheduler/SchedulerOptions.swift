@@ -6,7 +6,8 @@ public struct SchedulerOptions: Sendable {
     /// Renewals that it has under way at a time. A single provider gets at most three quarters of them, so that a slow
     /// one does not hold up the others; its profile may allow less.
     public var concurrency: Int
-    /// After so long it looks again, whatever it expects.
+    /// After so long it looks again, whatever it expects: what other processes have written is seen then. A look at the vault
+    /// is one short query.
     public var longestPause: Duration
     /// Whether it also retries revocations that are due in the outbox.
     public var retriesRevocations: Bool
@@ -16,7 +17,7 @@ public struct SchedulerOptions: Sendable {
     public var onRenewal: (@Sendable (ScheduledRenewal) -> Void)?
 
     public init(
-        concurrency: Int = 16, longestPause: Duration = .seconds(60), retriesRevocations: Bool = true,
+        concurrency: Int = 16, longestPause: Duration = .seconds(2), retriesRevocations: Bool = true,
         auditRetention: AuditRetention? = .standard, onRenewal: (@Sendable (ScheduledRenewal) -> Void)? = nil
     ) {
         self.concurrency = max(1, concurrency)

@@ -10,6 +10,9 @@ import VaultStorage
 struct FailoverSettlement {
     /// How long to wait for the processes that had the vault open before.
     static let patience = Duration.seconds(15)
+    /// The same for those that have changed nothing, as far as this server knows: the word of their first change may be lost
+    /// with that. Nothing is held if they do not come.
+    static let patienceWithReaders = Duration.seconds(3)
 
     /// Before the failover.
     struct Knowledge {
@@ -33,11 +36,11 @@ struct FailoverSettlement {
     private var history: ServerHistory? { tables.connection.history }
 
     /// - Parameter hasWaited: Whether the time to wait for other processes is over.
-    func step(_ known: Knowledge, hasWaited: Bool) throws(StoreError) -> Step {
+    func step(_ known: Knowledge, hasWaited: Bool, hasWaitedForReaders: Bool = true) throws(StoreError) -> Step {
         do throws(StoreError) {
             let found = try tables.beginSettling()
             if found.history == history, found.isHere { return try takeUp(known, found) }
-            return try settle(known, found, hasWaited: hasWaited)
+            return try settle(known, found, hasWaited: hasWaited, hasWaitedForReaders: hasWaitedForReaders)
         } catch {
             tables.rollBack()
             throw error
@@ -81,7 +84,7 @@ struct FailoverSettlement {
     // MARK: Settling
 
     private func settle(
-        _ known: Knowledge, _ found: ServerTables.Turn, hasWaited: Bool
+        _ known: Knowledge, _ found: ServerTables.Turn, hasWaited: Bool, hasWaitedForReaders: Bool
     ) throws(StoreError) -> Step {
         var found = found
         var redone = try redo(&found, withDoubtful: false)
@@ -94,6 +97,10 @@ struct FailoverSettlement {
             peers = try tables.report(owner, own, left: watch.left, in: history)
         }
         let isWhole = peers.survivors > 0 && peers.knownChanges <= found.changes
+        if isWhole, peers.missingReaders > 0, !hasWaitedForReaders {
+            try commit()
+            return .waiting
+        }
         if isWhole, peers.missing == 0 || hasWaited && found.isSynchronous {
             return try conclude(known, found, redone: redone, isKept: true)
         }
@@ -131,7 +138,7 @@ struct FailoverSettlement {
         }
         let transaction = try WriteTransaction(tables, context)
         try transaction.begin()
-        try transaction.changeVault(event(found, redone, isKept: false)) { $0.incarnation += 1 }
+        try transaction.holdAllLogins(event(found, redone, isKept: false))
         try commit()
         return done(transaction, changes, haveBeenLost: true)
     }

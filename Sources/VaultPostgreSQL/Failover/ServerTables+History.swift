@@ -16,6 +16,8 @@ extension ServerTables {
     struct Peers {
         /// How many have not yet said what they know.
         let missing: Int64
+        /// The same of those that have changed nothing, as far as this server knows.
+        let missingReaders: Int64
         let survivors: Int64
         /// The most changes that one knows of.
         let knownChanges: Int64
@@ -69,8 +71,9 @@ extension ServerTables {
     ///
     /// A report counts until the history is settled, also where another failover comes before: nothing is changed meanwhile.
     /// A process that had ended long before the last sign of life in the former history is not waited for: its commits stand
-    /// in the server's log before that sign. Nor is one that has changed nothing, or that another process knows to have left in
-    /// good order: the server that is gone has told so, and its log may have come to its end before that.
+    /// in the server's log before that sign. Nor is one that another process knows to have left in good order: the server that
+    /// is gone has told so, and its log may have come to its end before that. One that has changed nothing is waited for
+    /// shortly.
     ///
     /// - Parameter left: Those who have left; everything that they have committed is among the known changes.
     func report(
@@ -87,7 +90,9 @@ extension ServerTables {
                 Parameters([.integer(owner), .integer(history.timeline), known.map { .integer($0) }]))
         }
         let row = try ask(Self.peers)
-        return Peers(missing: row.integer(0, 0), survivors: row.integer(0, 1), knownChanges: row.integer(0, 2))
+        return Peers(
+            missing: row.integer(0, 0), missingReaders: row.integer(0, 3), survivors: row.integer(0, 1),
+            knownChanges: row.integer(0, 2))
     }
 
     /// `pg_restore` makes new tables, and a copy of a database is another one.
@@ -123,7 +128,9 @@ extension ServerTables {
             count(*) FILTER (WHERE NOT "hasReported" AND "hasChanged"
                 AND "seenAt" >= (SELECT max("seenAt") FROM "before") - interval '1 minute'),
             count(*) FILTER (WHERE "hasReported" AND "knownChanges" IS NOT NULL),
-            COALESCE(max("knownChanges") FILTER (WHERE "hasReported"), 0)
+            COALESCE(max("knownChanges") FILTER (WHERE "hasReported"), 0),
+            count(*) FILTER (WHERE NOT "hasReported" AND NOT "hasChanged"
+                AND "seenAt" >= (SELECT max("seenAt") FROM "before") - interval '1 minute')
         FROM "before"
         """)
     private static let forgetLeft = Statement(

@@ -120,7 +120,9 @@ final class ServerTables: TableAccess {
 
     func setHighestFence(_ fence: Int64) throws(StoreError) {
         askedAtBegin = nil
-        _ = try ask(Self.setHighestFence, Parameters([.integer(fence)]))
+        let parameters = Parameters([.integer(fence)])
+        _ = try ask(Self.setHighestFence, parameters)
+        record.append(RecordedChange(statement: Self.setHighestFence, parameters: parameters))
     }
 
     func rawRows(of table: Table, where column: String, is number: Int64) throws(StoreError) -> [RawRow] {

@@ -227,7 +227,8 @@ final class ServerWriteBatch: WriteBatching {
                 begin.duration(to: .now) > FailoverSettlement.patience
                 && start.duration(to: .now) > FailoverSettlement.patience / 3
             do throws(StoreError) {
-                switch try settlement.step(known, hasWaited: hasWaited) {
+                let hasWaitedForReaders = begin.duration(to: .now) > FailoverSettlement.patienceWithReaders
+                switch try settlement.step(known, hasWaited: hasWaited, hasWaitedForReaders: hasWaitedForReaders) {
                 case .waiting: usleep(Self.settlingPause)
                 case .settled(let transaction, let haveBeenLost):
                     unsettledSince = nil

@@ -111,13 +111,7 @@ extension Connection {
         }
     }
 
-    /// More renewals than a vault begins in its life. A reply that is late, or that lies in a spool, may name a fence that
-    /// the vault gave out after the backup was made: none of them must be given out again.
-    private static let fencesOfALife: Int64 = 1 << 32
-
     fileprivate func raiseFences() throws(StoreError) {
-        let (next, overflows) = try highestFence().addingReportingOverflow(Self.fencesOfALife)
-        let isFence = !overflows && next >= Self.fencesOfALife && next < Int64.max / 2
-        try setHighestFence(isFence ? next : WriteTransaction.unusedFence())
+        try setHighestFence(WriteTransaction.fence(beyondLifeOf: highestFence()))
     }
 }

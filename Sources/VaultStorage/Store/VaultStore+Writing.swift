@@ -151,7 +151,7 @@ extension VaultStore {
 
     /// Begins a new incarnation: logins keep their tokens, and no refresh token of theirs is sent.
     package func holdAllLogins(_ event: AuditEvent) async throws {
-        try await write { try $0.changeVault(event) { $0.incarnation += 1 } }
+        try await write { try $0.holdAllLogins(event) }
     }
 
     /// Records something that changes nothing.

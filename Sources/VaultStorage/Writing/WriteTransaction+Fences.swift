@@ -29,6 +29,21 @@ extension WriteTransaction {
         return counter < told ? "the counter of renewals was turned back: the audit trail records later ones" : nil
     }
 
+    /// More renewals than a vault begins in its life.
+    private static let fencesOfALife: Int64 = 1 << 32
+
+    /// Where the counter of a vault goes on that was put back. A reply that is late, or that lies in a spool, may name a fence
+    /// that the vault gave out after the moment to which it was put back: none of them must be given out again.
+    package static func fence(beyondLifeOf counter: Int64) -> Int64 {
+        let (next, overflows) = counter.addingReportingOverflow(fencesOfALife)
+        return !overflows && next >= fencesOfALife && next < Int64.max / 2 ? next : unusedFence()
+    }
+
+    func raiseFences() throws(StoreError) {
+        highestFence = nil
+        try tables.setHighestFence(Self.fence(beyondLifeOf: tables.highestFence()))
+    }
+
     /// Lets the counter of fences go on where it has never been.
     func mendFences() throws(StoreError) {
         highestFence = nil

@@ -35,6 +35,12 @@ extension WriteTransaction {
         rows.restore(row)
     }
 
+    /// Begins a new incarnation: logins keep their tokens, and no refresh token of theirs is sent.
+    package func holdAllLogins(_ event: AuditEvent) throws(StoreError) {
+        try changeVault(event) { $0.incarnation += 1 }
+        try raiseFences()
+    }
+
     private func write(_ row: inout VaultRow) throws(StoreError) {
         let cell = try sealing { () throws(VaultCryptoError) in try row.sealManifest(context.vaultID) }
         let update = try tables.cursor(.updateManifest)

@@ -11,8 +11,11 @@ import VaultStorage
 /// A failover or a restore has taken rows of the trail away, and gives their numbers again.
 @Suite(.aboutFiles("rows are put back under a process that runs"))
 struct OtherTrailTests {
-    /// - Parameter count: rows that come afterwards: fewer than were lost, as many, and more.
-    @Test(arguments: [1, 2, 3, 8]) func newRowsAreNotTakenForThoseThatWereLost(_ count: Int) async throws {
+    /// - Parameters:
+    ///   - count: rows that come afterwards: fewer than were lost, as many, and more.
+    ///   - kind: of the row that says so, after a restore and on a server after a failover.
+    @Test(arguments: [1, 2, 3, 8], [AuditKind.vaultRestored, .failoverSettled])
+    func newRowsAreNotTakenForThoseThatWereLost(_ count: Int, _ kind: AuditKind) async throws {
         let world = try await World()
         let login = try await world.addChain()
         let watcher = await Watcher(world.vault, login)
@@ -25,7 +28,7 @@ struct OtherTrailTests {
         world.vault.store.context.forgetSeen()
         // By a process that knows nothing of what was lost.
         let (vault, users) = try await world.anotherProcess()
-        try await vault.holdAllLogins()
+        try await vault.store.holdAllLogins(AuditEvent(kind, [.init("outcome", "lost")]))
         for number in 0..<count {
             try await users.updateAccessToken(
                 for: .login(login.id), accessToken: Sample.accessToken("\(number + 10)"),

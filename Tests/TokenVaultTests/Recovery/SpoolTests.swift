@@ -172,6 +172,52 @@ struct SpoolTests {
         await next.vault.close()
     }
 
+    private enum Rotation: CaseIterable { case rotated, kept }
+
+    /// The vault was put back to before the token for which the reply was given. What it has of that token is spent.
+    @Test func aReplyThatIsNewerThanTheVaultTakesItsPlace() async throws {
+        for rotation in Rotation.allCases {
+            let spool = MemorySpools()
+            let world = try await World()
+            let login = try await world.addChain()
+            let stored = try await world.stored(login)
+            try await world.vault.store.holdAllLogins(AuditEvent(.witnessReplaced))
+            let now = world.time.timestamp
+            let reply = SpooledReply(
+                login: stored.handle, user: stored.user, provider: stored.provider,
+                position: stored.position.successor.successor, fence: 77,
+                accessToken: SecretBytes(utf8: "CANARY-access-9"), tokenType: "Bearer", obtainedAt: now,
+                expiresAt: now.advanced(by: .seconds(3_600)),
+                refreshToken: rotation == .rotated ? SecretBytes(utf8: "CANARY-refresh-9") : nil)
+            _ = spool.add(reply, owner: IntentRecord.nobody, root: world.vault.store.context.primaryRoot)
+            let next = try await world.anotherFaulty(spool: spool)
+            #expect(spool.entries.isEmpty)
+            let taken = try await world.stored(login)
+            #expect(taken.isHeld)
+            #expect(taken.position == stored.position.successor.successor.successor)
+            #expect(taken.session.accessToken?.string() == "CANARY-access-9")
+            let newest = rotation == .rotated ? "CANARY-refresh-9" : "CANARY-refresh-1"
+            #expect(taken.refresh?.refreshToken?.string() == newest)
+            #expect(taken.session.cameAfterDoubt)
+            await #expect(try pending(world) == [])
+            // A reply of before that comes even later is not taken.
+            var earlier = reply
+            earlier.position = stored.position.successor
+            earlier.refreshToken = SecretBytes(utf8: "CANARY-refresh-8")
+            _ = spool.add(earlier, owner: IntentRecord.nobody, root: world.vault.store.context.primaryRoot)
+            #expect(try await next.users.recover().restoredReplies == 1)
+            await #expect(try world.stored(login).refresh?.refreshToken?.string() == newest)
+            world.expire()
+            #expect(await code { try await next.users.accessToken(for: .login(login.id)) } == .held)
+            #expect(world.transport.requestCount == 0)
+            _ = try await world.vault.store.acceptRestored([login.id.handle]) { _ in }
+            world.transport.enqueue(.generation("10"))
+            #expect(try await next.users.accessToken(for: .login(login.id)).name == "10")
+            #expect(world.transport.requests.map { $0.form["refresh_token"] } == [newest])
+            await next.vault.close()
+        }
+    }
+
     @Test func closingReturnsOnceTheyAreSpooled() async throws {
         let (world, login, process) = try await worldWithSpooledReply(nil)
         await world.withTimePassing { await process.vault.close() }

@@ -64,7 +64,7 @@ struct RenewalSchedulerTests {
         func looks() -> Int {
             metrics.recorders(label: "token_vault_scheduler_renewals_under_way").reduce(0) { $0 + $1.values.count }
         }
-        try await world.scheduling(with: users) { _ in
+        try await world.scheduling(SchedulerOptions(longestPause: .seconds(100_000)), with: users) { _ in
             await world.settle()
             let before = looks()
             for number in 0..<10 {

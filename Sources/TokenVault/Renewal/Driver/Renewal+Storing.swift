@@ -28,7 +28,7 @@ extension Renewal {
                     } else {
                         state.disown(reply, spent: attempt.stored.refresh?.refreshToken, at: now)
                     }
-                    return false
+                    return state.holds(reply)
                 }
                 state.commit(reply, afterDoubt: claim.isInDoubt)
                 if state.endings?.stoppedAt != nil, let name = attempt.provider?.record.name {

@@ -113,7 +113,9 @@ private final class RefusingWorld: @unchecked Sendable {
                     expiresAt: expiry, refreshToken: RefreshToken("CANARY-\(index)-0")
                 ).id)
         }
-        let schedulers = managers.map { users in Task { try? await RenewalScheduler(users).run() } }
+        let schedulers = managers.map { users in
+            Task { try? await RenewalScheduler(users, options: SchedulerOptions(longestPause: .seconds(60))).run() }
+        }
         try await call(managers, logins, for: random.between(0, lifetime))
         isRefusing = true
         try await call(managers, logins, for: random.pick([5, 60, 900, 2 * lifetime]))

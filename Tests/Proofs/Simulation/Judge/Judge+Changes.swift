@@ -19,6 +19,8 @@ extension Judge: VaultObserver {
         }
         if let token = text(new) { current.insert(token) }
         if let intent = new.intent, intent.fence != old?.intent?.fence, let token = text(new) {
+            if !fences.insert(intent.fence).inserted { fail("I5", "the fence \(intent.fence) is given again") }
+            begun[new.handle, default: []].append(world.now)
             intents[token] = Intent(
                 fence: intent.fence, owner: intent.owner, login: new.handle, chain: new.position.chain,
                 isInDoubt: intent.isInDoubt, startedAt: intent.startedAt.milliseconds - SimulatedTime.start)
@@ -46,6 +48,8 @@ extension Judge: VaultObserver {
         guard let token = text(new), token != text(old), token != old.refresh?.previousRefresh?.string(),
             let delivery = delivered[token]
         else { return }
+        // The vault was put back beneath it: then it is the newest that there is.
+        if begunBefore.values.contains(delivery.intent.fence), world.server.tokens[token]?.spentAt == nil { return }
         if old.intent?.fence != delivery.intent.fence || old.position.chain != delivery.intent.chain {
             fail("I5", "\(token) is stored by an attempt that is not the login's any more")
         }

@@ -53,9 +53,7 @@ extension Judge {
     /// I3: what came is somewhere. I9: what came for nobody is to be revoked.
     private func judgeDeliveries() {
         for (token, delivery) in delivered.sorted(by: { $0.key < $1.key }) where !stored.contains(token) {
-            // What was under way when the vault was put back may fit nothing that is there: its login is held.
-            let isOfBefore = begunBefore.contains { $0.value == delivery.intent.fence }
-            guard !lostWithProcess.contains(token), !isOfBefore else { continue }
+            guard !lostWithProcess.contains(token) else { continue }
             fail("I3", "\(token) came to process \(delivery.process) and is nowhere")
         }
     }

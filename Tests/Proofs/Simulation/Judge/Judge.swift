@@ -65,6 +65,10 @@ final class Judge: @unchecked Sendable {
     var gone: Set<LoginHandle> = []
     /// What had begun when the vault was put back: what is about to be sent is the newest token there is.
     var begunBefore: [String: Int64] = [:]
+    /// Each that was given.
+    var fences: Set<Int64> = []
+    /// When renewals of a login were begun, by the true time.
+    var begun: [LoginHandle: [Int64]] = [:]
     var requests: [LoginHandle: Int] = [:]
 
     func fail(_ invariant: String, _ text: String) {
@@ -91,10 +95,19 @@ final class Judge: @unchecked Sendable {
         begunBefore = intents.mapValues(\.fence)
     }
 
-    /// I15.
-    func thrown(_ error: any Error) {
+    /// I15, and I16: what a caller hears.
+    func thrown(_ error: any Error, by login: LoginID?) {
         if "\(error)".contains("CANARY-") || String(reflecting: error).contains("CANARY-") {
             fail("I15", "a secret in an error")
+        }
+        if let login, (error as? VaultError)?.code == .refreshStalled { judgeStall(of: login.handle) }
+    }
+
+    /// Whoever is called stalled has had the time of a renewal, whatever clocks say. The caller may have looked a while ago.
+    private func judgeStall(of login: LoginHandle) {
+        let last = begun[login]?.last { $0 <= world.now - 15_000 }
+        if last.map({ $0 > world.now - 60_000 }) ?? true {
+            fail("I16", "a renewal of \(login.text) is called stalled that began a moment ago")
         }
     }
 

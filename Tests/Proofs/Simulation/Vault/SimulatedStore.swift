@@ -110,7 +110,7 @@ extension SimulatedStore {
         if isHeld { return }
         do {
             try await base.perform(.nothing) { transaction in
-                try transaction.changeVault(AuditEvent(.failoverSettled)) { $0.incarnation += 1 }
+                try transaction.holdAllLogins(AuditEvent(.failoverSettled))
             }
         } catch {
             throw error as? StoreError ?? .unreachable

@@ -190,14 +190,17 @@ extension World {
         _ body: @escaping @Sendable () async throws -> VaultToken
     ) {
         let before = ledger.logins[login.handle]
-        call(process, name) { [unowned self] in
+        call(process, name, login) { [unowned self] in
             let token = try await body()
             judge.given(token, of: login, before: before)
             process.tokens.append(token)
         }
     }
 
-    func call(_ process: SimulatedProcess, _ name: String, _ body: @escaping @Sendable () async throws -> Void) {
+    func call(
+        _ process: SimulatedProcess, _ name: String, _ login: LoginID? = nil,
+        _ body: @escaping @Sendable () async throws -> Void
+    ) {
         lastCall += 1
         counts.calls += 1
         let number = lastCall
@@ -208,7 +211,7 @@ extension World {
                 var outcome = "done"
                 do { try await body() } catch {
                     outcome = "\(error)"
-                    judge.thrown(error)
+                    judge.thrown(error, by: login)
                 }
                 guard calls.removeValue(forKey: number) != nil else { return }
                 trace.note("return", process.number, number, at: now, "\(name): \(outcome)")

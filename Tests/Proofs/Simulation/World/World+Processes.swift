@@ -60,7 +60,8 @@ extension World {
 
     private func schedule(_ process: SimulatedProcess) {
         guard hasSchedulers, settledAt == nil, let users = process.users, isCalm || random.chance(70) else { return }
-        let options = SchedulerOptions(onRenewal: { [unowned self] _ in counts.scheduled += 1 })
+        let options = SchedulerOptions(
+            longestPause: .seconds(60), onRenewal: { [unowned self] _ in counts.scheduled += 1 })
         process.scheduler = Task {
             try? await RenewalScheduler(users, options: options).run()
             process.scheduler = nil

@@ -204,7 +204,7 @@ final class World: @unchecked Sendable {
             let store = processes[0].store
             _ = Task {
                 do {
-                    try await store.write { try $0.changeVault(AuditEvent(.vaultMigrated)) { $0.incarnation += 1 } }
+                    try await store.holdAllLogins(AuditEvent(.vaultMigrated))
                 } catch {
                     // A process may be cut off before it hears that it is done.
                     if ledger.incarnation != incarnation { judge.fail("world", "\(error)") }
