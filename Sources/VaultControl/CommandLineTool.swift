@@ -6,7 +6,10 @@ import TokenVault
 /// The program `vaultctl`.
 public enum CommandLineTool {
     /// Keeps other processes out of this one. The first thing that the program does.
-    public static func harden() { ProcessHardening.apply() }
+    public static func harden() {
+        StartingConditions.fillStreams()
+        ProcessHardening.apply()
+    }
 
     /// Runs the program in this process's streams and returns its exit code.
     public static func main() async -> Int32 {
@@ -40,7 +43,6 @@ public enum CommandLineTool {
         do {
             try SecretArguments.check(arguments)
             try SecretArguments.checkStreams(arguments)
-            try PathProblem.refuseEmpty(arguments)
             try Environment.refuseSecrets(console.environment, arguments)
             arguments = CommandNames.helpLast(try LeadingOptions.moved(arguments))
             if arguments == ["help", "options"] {
@@ -48,6 +50,7 @@ public enum CommandLineTool {
                 return .success
             }
             try CommandNames.check(arguments)
+            try GivenArguments.check(arguments)
             var command = try RootCommand.parseAsRoot(arguments)
             if let command = command as? any ResultCommand {
                 let output = command.outputChoice
@@ -76,6 +79,7 @@ public enum CommandLineTool {
             }
             var failure = Failure(error)
             failure.noteProxy(for: error, in: invocation.console.environment)
+            failure.nameWhatIsMissing(arguments)
             if failure.status != .success {
                 invocation.report(failure)
             }
@@ -105,7 +109,12 @@ public enum CommandLineTool {
         let usage = text.split(separator: "\n").first { $0.hasPrefix("Usage:") }.map {
             String($0.dropFirst("Usage: ".count))
         }
-        invocation.report(ParserError(RootCommand.message(for: error), usage: usage, arguments).failure)
+        // What is missing beside an option that does not exist may be what that was meant for.
+        var message = RootCommand.message(for: error)
+        if !message.hasPrefix("Unknown option"), let name = GivenArguments(arguments)?.unknown {
+            message = "Unknown option '\(name)'"
+        }
+        invocation.report(ParserError(message, usage: usage, arguments).failure)
         return .usage
     }
 }

@@ -29,6 +29,24 @@ enum CommandNames {
         }
     }
 
+    private static let elsewhere = [
+        "audit search": "filter the log: vaultctl audit list --user ID, --login ID, --kind KIND, --since 2h",
+        "audit tail": "follow the log: vaultctl audit list --follow",
+        "backup prune": "backups are kept and removed by: vaultctl maintain --backup-dir DIRECTORY --keep 7d,5w",
+        "backup schedule": "backups on a schedule: vaultctl maintain --backup-every 6h --backup-dir DIRECTORY",
+        "key rename": "a slot's label stays: add the key again with --label, and remove the old slot",
+        "login history": "what has happened to a login: vaultctl audit list --login ID",
+        "login test": "what comes next for a login: vaultctl login show ID; to renew it: vaultctl login refresh ID",
+        "tenant add": "a tenant is there once a provider or a login is added with --tenant NAME",
+        "tenant create": "a tenant is there once a provider or a login is added with --tenant NAME",
+        "user rename":
+            "a user's id stays: log the user in under the new one: vaultctl login begin --user ID --provider NAME",
+        "witness check": "did you mean: vaultctl witness show",
+        "witness remove": "a vault keeps its witness; its path is a setting: --witness PATH",
+        "witness reset": "did you mean: vaultctl witness accept",
+        "witness update": "it is kept up to date by each command and service that names it: --witness PATH",
+    ]
+
     private static func unknown(
         _ name: String, of path: String, _ known: [any ParsableCommand.Type], _ arguments: [String]
     ) -> Failure {
@@ -41,6 +59,10 @@ enum CommandNames {
         }
         if words.first.map({ $0.lowercased().hasPrefix("completion") }) == true {
             meant = ["--generate-completion-script bash (or zsh, fish)"]
+        }
+        // What is done by another means, if it is done at all.
+        if let other = words.count > 1 ? elsewhere[words.prefix(2).joined(separator: " ").lowercased()] : nil {
+            return Failure(.usage, "\(path) has no command '\(Printable.shortened(name))'", hints: [other])
         }
         let sentence = "\(path) has no command '\(Printable.shortened(name))'"
         return Failure(

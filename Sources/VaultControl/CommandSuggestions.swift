@@ -14,12 +14,25 @@ struct CommandSuggestions {
         }
         // `login-list` is two words; `take-over` is one.
         var readings = [words]
-        if let first = words.first, first.contains(where: { "-_:./".contains($0) }) {
-            readings.append(first.split { "-_:./".contains($0) }.map(String.init) + words.dropFirst())
+        if let first = words.first, first.contains(where: { "-_:./ ".contains($0) }) {
+            readings.append(first.split { "-_:./ ".contains($0) }.map(String.init) + words.dropFirst())
         }
-        let scored = CommandTree.leaves.compactMap { path -> (name: String, score: Int)? in
-            let score = readings.compactMap { Self.score(path, $0) }.max()
-            return score.map { (path.joined(separator: " "), $0) }
+        // `delete login/ID`.
+        if words.count > 1, let slash = words[1].firstIndex(of: "/") {
+            readings.append([words[0], String(words[1][..<slash])])
+        }
+        let rank = { (readings: [[String]]) in
+            CommandTree.leaves.compactMap { path -> (name: String, score: Int)? in
+                let score = readings.compactMap { Self.score(path, $0) }.max()
+                return score.map { (path.joined(separator: " "), $0) }
+            }
+        }
+        var scored = rank(readings)
+        // `logout alice`, `lease revoke ID`: one of the words says what is to be done.
+        if scored.isEmpty, words.count > 1, CommandTree.command([words[0]]) == nil {
+            scored = rank([words[0], words[1]].filter { CommandTree.command([$0]) == nil }.map { [$0] })
+            // `remote add` could be that of any noun.
+            if scored.filter({ $0.score == scored.map(\.score).max() }).count > 2 { scored = [] }
         }
         let best = scored.map(\.score).max() ?? 0
         all = scored.filter { $0.score == best }.prefix(4).map(\.name)
@@ -54,33 +67,34 @@ struct CommandSuggestions {
         if let others = synonyms[name], others.contains(word) || others.contains(String(word.dropLast())) { return 8 }
         if word.count >= 3, name.hasPrefix(word) { return 7 }
         let distance = EditDistance.between(name, word)
-        guard distance <= 2, distance < name.count - 1, distance < word.count else { return nil }
+        guard distance <= (name.count < 6 ? 1 : 2), distance < name.count - 1, distance < word.count else { return nil }
         return 6 - distance
     }
 
     /// What other programs call them.
     private static let synonyms: [String: [String]] = [
-        "add": ["create", "new", "make", "insert", "import", "register"],
-        "create": ["make", "new", "add", "run", "now", "take", "start"],
+        "add": ["create", "new", "make", "insert", "import", "register", "generate", "gen"],
+        "create": ["make", "new", "add", "run", "now", "take", "start", "save"],
         "remove": ["rm", "delete", "del", "drop", "unset", "forget", "destroy", "uninstall", "erase"],
         "erase": ["rm", "delete", "del", "remove", "destroy", "purge", "wipe", "forget"],
         "discard": ["rm", "delete", "remove", "drop"], "forget": ["rm", "delete", "remove", "drop", "del"],
-        "list": ["ls", "all", "index", "dir", "ll", "log", "history"],
+        "list": ["ls", "all", "index", "dir", "ll", "log", "history", "show"],
         "status": ["state", "info", "stat", "overview", "ps", "health"],
         "show": ["get", "info", "describe", "view", "cat", "inspect", "display", "details", "print", "read"],
         "get": ["show", "print", "fetch", "reveal", "read", "access"],
-        "update": ["edit", "set", "change", "modify", "patch", "rename", "alter", "put"],
+        "update": ["edit", "set", "change", "modify", "patch", "rename", "alter", "put", "apply", "write"],
         "revoke": ["logout", "log-out", "signout", "end", "kill", "cancel"], "end": ["kill", "stop", "logout"],
         "open": ["new", "login", "start", "browser", "signin", "sign-in"], "refresh": ["renew"],
         "begin": ["start", "init", "authorize", "auth", "new"], "complete": ["finish", "callback", "exchange"],
-        "verify": ["check", "validate", "test", "fsck"], "test": ["check", "verify", "prove", "try", "ping"],
+        "verify": ["check", "validate", "test", "fsck"],
+        "test": ["check", "verify", "prove", "try", "ping", "validate"],
         "doctor": ["check", "diagnose", "health", "healthcheck", "fsck"],
         "init": ["create", "setup", "new", "initialize"],
-        "restore": ["recover", "load"], "prune": ["clean", "cleanup", "gc", "trim", "purge"],
+        "restore": ["recover", "load", "rollback"], "prune": ["clean", "cleanup", "gc", "trim", "purge", "clear"],
         "disable": ["block", "lock", "suspend", "deactivate", "ban"],
-        "enable": ["unblock", "unlock", "activate", "reactivate"],
+        "enable": ["unblock", "unlock", "activate", "reactivate", "unban", "allow"],
         "up": ["run", "apply", "upgrade", "migrate", "latest"],
-        "run": ["start", "go", "exec", "file"], "abort": ["cancel", "stop", "rollback"],
+        "run": ["start", "go", "exec", "file"], "abort": ["cancel", "stop"],
         "retry": ["run", "flush", "send"],
         "accept": ["confirm", "approve", "release", "take", "ok"], "hold": ["freeze", "stop", "pause"],
         "export": ["dump", "save"], "import": ["load"], "version": ["about", "ver"],
@@ -89,7 +103,8 @@ struct CommandSuggestions {
         "request": ["curl", "http", "call", "fetch", "api"], "move": ["mv", "transfer"],
         "report": ["dying", "expiring"],
         "user": ["account", "person"], "provider": ["idp", "issuer", "client", "connection"],
-        "login": ["session", "grant", "log-in", "logon", "signin"], "key": ["slot", "keyslot", "unlock", "keys"],
+        "login": ["session", "grant", "log-in", "logon", "signin", "token"],
+        "key": ["slot", "keyslot", "unlock", "keys"],
         "backup": ["snapshot", "copy"], "outbox": ["queue", "revocation", "pending"], "rotate": ["rotation", "reseal"],
         "tenant": ["org", "organization", "customer"], "damage": ["damaged", "quarantine", "broken"],
         "migrate": ["migration", "upgrade", "schema"], "profiles": ["profile", "templates"],

@@ -98,12 +98,25 @@ struct ParserError {
         switch FileKind(path) {
         case .vault?: return "a vault is named by its option: --vault \(Printable.path(path))"
         case .keyFile?: return "a key file is named by its option: --key-file \(Printable.path(path))"
-        case .backup? where words != ["backup", "list"]:
+        case .backup? where words.first != "backup":
             return "to check a backup: vaultctl backup verify \(Printable.path(path))"
         default: break
         }
+        if let first = path.unicodeScalars.first, first.properties.generalCategory == .dashPunctuation, first != "-" {
+            return "a dash is not a hyphen: write --\(path.drop { "-–—".contains($0) })"
+        }
+        if let index = arguments.firstIndex(of: path), index > 0, arguments[index - 1] == "--" {
+            return "what stands behind -- is no option and no command: leave -- out"
+        }
         if let index = arguments.firstIndex(of: path), index > 0, arguments[index - 1].hasPrefix("--") {
             return "\(arguments[index - 1]) takes no value"
+        }
+        if words == ["init"] { return "a vault is named by its option: --vault \(Printable.path(path))" }
+        if let equals = path.firstIndex(of: "="), case let name = "--\(path[..<equals])",
+            OptionNames.names(of: command).contains(name)
+        {
+            return
+                "an option has two hyphens: \(name) \(Printable.shortened(String(path[path.index(after: equals)...])))"
         }
         if let hint = Self.misplaced[words.joined(separator: " ")] { return hint }
         let known = OptionNames.names(of: command)
@@ -115,8 +128,11 @@ struct ParserError {
         "backup list":
             "it lists the backups that the vault remembers, wherever they are; to check one: vaultctl backup verify PATH",
         "tenant list": "a tenant's users: vaultctl user list --tenant NAME",
+        "events": "it lists the events that there were: vaultctl events; to follow them: vaultctl events --follow",
         "doctor": "it looks at everything; to try one provider: vaultctl provider test NAME",
         "import status": "it shows all sources",
+        "key rotate": "it replaces the root key, now; for other keys: --data-keys, --index or --audit",
+        "maintain": "it runs until SIGTERM or SIGINT; how it goes: vaultctl status",
         "login complete": "a callback goes with its option, by standard input: --callback-url -",
         "migrate up": "it goes to the newest version that this vaultctl knows",
         "move status": "it is asked of the vault that is moved: --vault PATH",
@@ -135,6 +151,9 @@ struct ParserError {
         var hints = invalid?.hints ?? missing
         if let name = unknown?.name, namesOutputFile(name) {
             hints.append("this command prints to standard output: add > FILE")
+        }
+        if unknown?.name == "--every", words == ["key", "rotate"] {
+            hints.append("it is done once; on a schedule: vaultctl maintain --rotate-root-every 30d")
         }
         if let hint = misplaced ?? needless { hints.append(hint) }
         guard let usage else { return hints + ["vaultctl --help lists all commands"] }

@@ -33,7 +33,7 @@ enum ContentCoding {
         return decoded
     }
 
-    /// The reply of a server that names a coding nobody knows, or several, and has packed nothing: JSON begins with a brace.
+    /// The reply of a server that names an unknown coding, or several, and has packed nothing: JSON begins with a brace.
     private static func unpacked(_ reply: HTTPReply) throws(HTTPTransportError) -> HTTPReply {
         let space: Set<UInt8> = [0x09, 0x0A, 0x0D, 0x20]
         guard reply.body.first(where: { !space.contains($0) }) == UInt8(ascii: "{") else {

@@ -22,7 +22,7 @@ extension VaultError {
             self.init(.needsUserInteraction, "the provider wants the user to act", hint: "let the user log in again")
         case .notRefreshable:
             self.init(
-                .notRefreshable, "the access token has expired and there is nothing to renew it with",
+                .notRefreshable, "there is nothing with which the access token could be renewed",
                 hint: "set a new access token, or let the user log in again")
         case .postponed(let until):
             self.init(

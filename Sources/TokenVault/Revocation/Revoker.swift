@@ -22,7 +22,7 @@ final class Revoker: Sendable {
     private static let outboxBatch = 256
 
     /// Asks the providers about what was queued a moment ago. What is not in the answer is gone, and not by this manager:
-    /// somebody else has finished it.
+    /// another process has finished it.
     func revoke(queued records: [OutboxRecord]) async -> [OutboxHandle: RevocationReport.Outcome] {
         await revoke(
             records.map { StoredOutboxEntry(handle: $0.handle, nextAttemptAt: vault.now, attempts: 0, record: $0) })

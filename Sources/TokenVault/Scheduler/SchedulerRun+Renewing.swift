@@ -42,7 +42,7 @@ extension SchedulerRun {
             switch error.code {
             case .notFound: return Step()
             case .busy, .io, .ownershipLost, .full: return Step(isUnserved: true)
-            // It is damaged: then whoever asks for it hears of it.
+            // It is damaged: the next caller that asks for it is told.
             default: return Step(rest: SchedulerState.longRest)
             }
         }

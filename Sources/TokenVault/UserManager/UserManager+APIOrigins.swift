@@ -3,7 +3,7 @@ import VaultStorage
 
 extension UserManager {
     /// Refuses a URL to which this provider's tokens may not go. Reads the provider's row, so that a change holds at once in
-    /// every process. Where the row is damaged, nobody knows what is allowed.
+    /// every process. Where the row is damaged, it is unknown what is allowed.
     func requireAllowed(_ url: EndpointURL, by provider: ProviderHandle?) async throws {
         guard let provider else { return }
         let record = try await VaultError.translating { try await vault.store.provider(provider).record }

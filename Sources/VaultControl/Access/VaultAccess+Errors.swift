@@ -52,6 +52,9 @@ extension VaultAccess {
         case .keyUnavailable, .keyServiceBusy:
             key.map { key in
                 var failure = Failure(error)
+                if failure.message.contains("o such file") {
+                    failure.hints.append("the program runs in /: name files by their whole path")
+                }
                 if !key.origin.hasPrefix("--") { failure.hints.append("the key is named by \(key.origin)") }
                 return failure
             }
@@ -80,7 +83,13 @@ extension VaultAccess {
         let rest = place.noun == "vault" ? error.message.dropFirst(front.count) : ""
         var hints: [String] = []
         if let file = key.file, let kind = FileKind(file.path), let hint = hint(kind, for: key) { hints.append(hint) }
-        if key.origin.hasSuffix("that is moved") {
+        if case .wrapped(let program) = key.key {
+            let isThere = unsafe access(program.first ?? "", X_OK) == 0
+            hints.append(
+                isThere
+                    ? "no slot is wrapped by this program; with a key that works, vaultctl key list shows all key slots"
+                    : "there is no program \(Printable.path(program.first ?? "")): check \(key.origin)")
+        } else if key.origin.hasSuffix("that is moved") {
             hints.append(
                 "name the target's own key: --target-key-file PATH, --target-passphrase-file or --target-identity")
         } else if hints.isEmpty {
@@ -213,7 +222,9 @@ extension VaultAccess {
         let name = place.path.split(separator: "/").last.map(String.init) ?? place.path
         // A witness or a pin that is refused has a path of its own.
         let isOfVault = ["the vault", "the file", "the backup"].contains { failure.message.hasPrefix($0) }
-        guard isOfVault, !failure.message.contains(name) else { return failure }
+        guard isOfVault, !failure.message.contains("/\(name)"), !failure.message.contains(place.words) else {
+            return failure
+        }
         var named = Failure(
             failure.status, code: failure.code, "\(failure.message): \(place.words)", hints: failure.hints)
         named.answer = failure.answer

@@ -60,7 +60,7 @@ extension VaultAccess {
         }
     }
 
-    /// One that is named twice is refused: which of them is meant, nobody can know.
+    /// One that is named twice is refused: it cannot be told which is meant.
     private var keyOfEnvironment: KeyInUse? {
         get throws(Failure) {
             var given: [(name: String, key: NamedKey)] = []

@@ -70,11 +70,55 @@ extension VaultAccess {
             let problem = PathProblem(
                 "vault", at: place.path, from: place.origin,
                 advice: "check \(place.origin), or create a vault: vaultctl init", home: environment("HOME"))
-        else { return }
+        else { return try refuseCompanion(place) }
         guard problem.isMissing else {
             throw Failure(.machine, code: "storageFailed", problem.message, hints: problem.hints)
         }
         throw Failure(.vaultMissing, problem.message, hints: problem.hints)
+    }
+
+    /// What lies beside a vault is a part of it: nothing is to be restored there, and nothing removed.
+    private func refuseCompanion(_ place: NamedPlace) throws(Failure) {
+        guard let ending = Self.endingsOfParts.first(where: place.path.hasSuffix),
+            case let vault = String(place.path.dropLast(ending.count)), FileKind(vault) == .vault
+        else { return }
+        throw Failure(
+            .notAVault, "\(place.words) belongs to the vault \(Printable.path(vault)), and is none itself",
+            hints: ["name the vault: \(Printable.path(vault))"])
+    }
+
+    /// Refuses a path at which no new vault can be, in words of the argument that names it.
+    static func refuseTarget(_ target: String) throws(Failure) {
+        guard target != "-" else {
+            throw .usage("a vault is a file, and is not written to standard output (TARGET)", hint: "name a new file")
+        }
+        try refuseNameOfPart(target)
+        guard FileKind(target) != .directory else {
+            throw .usage(
+                "\(Printable.path(target)) (TARGET) is a directory",
+                hint:
+                    "name a new file in it: \(Printable.path(target + (target.hasSuffix("/") ? "" : "/") + "NAME.vault"))"
+            )
+        }
+        let directory = InputFile.directory(of: target)
+        if let kind = FileKind(directory), kind != .directory {
+            throw .usage(
+                "\(Printable.path(directory)) is a file: no vault can be made in it (TARGET)",
+                hint: "name a new file in a directory")
+        }
+        guard unsafe access(directory, F_OK) != 0 else { return }
+        throw Failure(
+            .notFound, "there is no directory \(Printable.path(directory)) for the new vault (TARGET)",
+            hints: ["create the directory first: mkdir -m 700 \(Printable.path(directory))"])
+    }
+
+    private static let endingsOfParts = ["-wal", "-shm", "-journal", ".lock", ".spool"]
+
+    /// A vault of such a name would be taken for a part of another one.
+    static func refuseNameOfPart(_ path: String) throws(Failure) {
+        guard let ending = endingsOfParts.first(where: path.hasSuffix) else { return }
+        throw .usage(
+            "a vault's name cannot end with \(ending): so ends what lies beside a vault", hint: "choose another name")
     }
 
     /// An address of something that keeps no vaults would be taken for the name of a file.

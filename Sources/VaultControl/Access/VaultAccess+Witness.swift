@@ -35,9 +35,18 @@ extension VaultAccess {
         }
     }
 
-    /// A witness is replaced again and again: it must not be named like anything else.
-    func requireFileOfItsOwn(_ witness: String, _ log: String?) throws(Failure) {
-        var others: [(String, String)] = log.map { [("the witness log", $0)] } ?? []
+    /// A witness is replaced again and again, and a log is written to: they must not be named like anything else.
+    func requireFilesOfTheirOwn(_ witness: String?, _ log: String?) throws(Failure) {
+        if let witness {
+            try requireFileOfItsOwn(witness, "the witness", "--witness", log.map { [("the witness log", $0)] } ?? [])
+        }
+        if let log { try requireFileOfItsOwn(log, "the witness log", "--witness-log", []) }
+    }
+
+    private func requireFileOfItsOwn(
+        _ file: String, _ noun: String, _ option: String, _ others: [(String, String)]
+    ) throws(Failure) {
+        var others = others
         if let vault = try? path, !VaultLocation.isPostgreSQL(vault) {
             others += ["", "-wal", "-shm", "-journal", ".lock", ".spool"].map { ("the vault", vault + $0) }
         }
@@ -47,10 +56,10 @@ extension VaultAccess {
         case .passphrase(.file(let path))?: others.append(("the passphrase file", path))
         default: break
         }
-        guard let other = others.first(where: { Self.isSameFile(witness, $0.1) }) else { return }
+        guard let other = others.first(where: { Self.isSameFile(file, $0.1) }) else { return }
         throw .usage(
-            "the witness is named like \(other.0): \(Printable.shortened(witness, to: 200))",
-            hint: "name a file of its own, on another file system: --witness PATH")
+            "\(noun) is named like \(other.0): \(Printable.shortened(file, to: 200))",
+            hint: "name a file of its own, on another file system: \(option) PATH")
     }
 
     /// By name, or because both lead to one file.

@@ -16,6 +16,16 @@ struct VaultAccess {
 
     var trustsFileSystem: Bool { options.trustFileSystem || environment("TOKENVAULT_TRUST_FILE_SYSTEM") == "1" }
 
+    /// Refuses what says nothing, and what would fail only where it is needed.
+    private func requireSensible() throws {
+        let name = "TOKENVAULT_TRUST_FILE_SYSTEM"
+        if let text = environment(name), !["0", "1"].contains(text) {
+            throw Failure.usage("\(name) is \(Printable.named(text))", hint: "set it to 1, or unset it")
+        }
+        if options.proxy != nil || options.proxyCredentialsFile != nil { _ = try proxy }
+        if options.caFile != nil { _ = try trustRoots }
+    }
+
     /// How vaults are opened.
     var vaultOptions: VaultOptions {
         get throws(Failure) {
@@ -40,7 +50,8 @@ struct VaultAccess {
                 }
                 return nil
             }
-            if case .file(let path) = keeper { try requireFileOfItsOwn(path, log) }
+            let file: String? = if case .file(let path) = keeper { path } else { nil }
+            try requireFilesOfTheirOwn(file, log)
             return VaultWitness(keeper, intentLog: log)
         }
     }
@@ -103,6 +114,7 @@ struct VaultAccess {
         _ body: (Vault, KeySource, inout SecretReader) async throws -> R
     ) async throws -> R {
         let location = try location
+        try requireSensible()
         // Asking for a passphrase comes after the certainty that there is something to open.
         try requireFile()
         var reader = SecretReader(invocation.console)

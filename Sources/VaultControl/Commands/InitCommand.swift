@@ -83,7 +83,19 @@ struct InitCommand: VaultCommand {
                 "\(Printable.path(directory)) is a file: no vault can be made in it",
                 hint: "choose another --vault, in a directory")
         }
-        guard unsafe Glibc.access(path, F_OK) == 0 else { return }
+        guard unsafe Glibc.access(path, F_OK) == 0 else {
+            try VaultAccess.refuseNameOfPart(path)
+            let isSame = access.keyFileInUse.map {
+                $0.split(separator: "/").last == path.split(separator: "/").last
+                    && VaultAccess.isSameFile(InputFile.directory(of: $0), directory)
+            }
+            guard isSame != true else {
+                throw Failure.usage(
+                    "the vault and its key file are both named \(Printable.path(path))",
+                    hint: "they are two files: --vault app.vault --key-file app.key")
+            }
+            return
+        }
         do {
             _ = try Vault.migrationStatus(at: path, trustsFileSystem: access.trustsFileSystem)
         } catch let error as VaultError where error.code == .vaultUnfinished {

@@ -135,12 +135,14 @@ extension ConfigurationFile {
             let status: ExitStatus = errno == ENOENT ? .notFound : .machine
             throw Failure(
                 status, "the configuration file cannot be read from \(name): \(InputFile.reason())",
-                hints: ["check --config"])
+                hints: ["check --config, or TOKENVAULT_CONFIG"])
         }
         defer { close(descriptor) }
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw Failure(.machine, "the configuration file \(name) is not a file", hints: ["check --config"])
+            throw Failure(
+                .machine, "the configuration file \(name) is not a file",
+                hints: ["check --config, or TOKENVAULT_CONFIG"])
         }
         try checkOwner(status, "the configuration file \(name)", fix: "chmod go-w \(name)")
         var directory = stat()

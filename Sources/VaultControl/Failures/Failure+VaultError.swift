@@ -81,6 +81,8 @@ extension Failure {
             hints = ["use a whole URI, such as https://app.example/callback"]
         } else if error.subject == "client key" {
             hints = ["use a private key in PEM form (-----BEGIN PRIVATE KEY-----): P-256, or RSA of at least 2048 bits"]
+        } else if error.subject == "API origin" {
+            hints = ["use scheme and host, without a path: https://api.acme.example"]
         } else if error.subject.contains("issuer") || error.subject.contains("endpoint") {
             hints = ["use a URL, such as https://login.acme.example"]
         }
@@ -150,6 +152,10 @@ extension Failure {
         switch error {
         case .closed: self.init(.success, code: "outputClosed", "the output was closed")
         case .full: self.init(.machine, code: "outputFull", "the output could not be written: the disk is full")
+        case .notOpen:
+            self.init(
+                .machine, code: "outputFailed",
+                "the output could not be written: standard output is closed, or not open for writing")
         case .failed: self.init(.machine, code: "outputFailed", "the output could not be written")
         }
     }
@@ -182,7 +188,8 @@ extension Failure {
         case .keyTruncated, .keyMalformed: "restore the key file from its backup; vaultctl never replaces a key file"
         case .refreshStalled: "see which process holds the renewal, and what to do: vaultctl login show LOGIN"
         case .sourceNotQuiet:
-            "stop what renews there, then read it to its end: vaultctl import run SOURCE --final"
+            "stop what renews there, then read it to its end: vaultctl import run SOURCE --final; sources by name: "
+                + "vaultctl import status"
         case .busy: "another process is writing; try again, and if this persists, look for a stalled process"
         case .unknownRow: "list all damaged rows: vaultctl damage list"
         case .moved: "see where it went, and how far it is: vaultctl move status"

@@ -4,7 +4,7 @@ struct Failure: Error {
     /// A stable word for programs, in JSON output.
     let code: String
     /// One sentence, lower case, without a full stop.
-    let message: String
+    var message: String
     var hints: [String]
     /// What a provider said, escaped.
     var answer: String?
@@ -18,7 +18,7 @@ struct Failure: Error {
         self.hints = hints.map(Self.installed)
     }
 
-    /// Pages by the name under which they are installed: whoever reads a hint may have no checkout.
+    /// Pages by the name under which they are installed: the reader of a hint may have no checkout.
     static func installed(_ text: String) -> String {
         guard let start = text.firstRange(of: "docs/"), let end = text[start.upperBound...].firstRange(of: ".md")
         else { return text }

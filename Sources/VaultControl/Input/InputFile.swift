@@ -27,13 +27,23 @@ enum InputFile {
             let count = unsafe chunk.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
             if count < 0 {
                 if errno == EINTR { continue }
+                if errno == EBADF, path == nil {
+                    throw Failure.usage(
+                        "the \(title.lowercasedFirst) cannot be read: "
+                            + (descriptor == STDIN_FILENO ? "standard input" : "descriptor \(descriptor)")
+                            + " is closed, or not open for reading",
+                        hint: "let it come from a file or from a program: <FILE, or PROGRAM |")
+                }
                 let place = path.map { " from \(Printable.shortened($0, to: 200))" } ?? ""
                 throw Failure(.machine, "the \(title.lowercasedFirst) cannot be read\(place): \(reason())")
             }
             guard count > 0 else { return bytes }
             bytes += chunk[..<count]
             guard bytes.count <= maximum else {
-                throw Failure.usage("the \(title.lowercasedFirst) is longer than \(maximum) bytes")
+                let name = path.map { " \(Printable.path($0))" } ?? ""
+                throw Failure.usage(
+                    "the \(title.lowercasedFirst)\(name) is longer than \(maximum) bytes",
+                    hint: path.flatMap { FileKind($0) }.flatMap { $0 == .unknown ? nil : "it is \($0.words)" })
             }
         }
     }

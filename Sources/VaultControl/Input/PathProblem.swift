@@ -64,24 +64,6 @@ struct PathProblem {
         }
     }
 
-    /// Refuses an option without a path, as a variable of a shell leaves it that is not set.
-    static func refuseEmpty(_ arguments: [String]) throws(Failure) {
-        // These are told of where they are used, with what else may name them.
-        let told = ["--vault", "--key-file", "--passphrase-file", "--ca-file"]
-        let ends = ["-file", "-dir", "-log", "-map"]
-        let others = ["--witness", "--report", "--output", "--out", "--certificate", "--evidence", "--config"]
-        for (index, argument) in arguments.enumerated() {
-            if argument == "--" { return }
-            let name = argument.hasSuffix("=") ? String(argument.dropLast()) : argument
-            let isEmpty = name != argument || arguments.dropFirst(index + 1).first == ""
-            guard name.hasPrefix("--"), isEmpty, !told.contains(name) || arguments.first == "init",
-                ends.contains(where: name.hasSuffix) || others.contains(name) || told.contains(name)
-            else { continue }
-            throw .usage(
-                "the path of \(name) is empty", hint: "name a file; in a script, check that its variable is set")
-        }
-    }
-
     /// What is wrong with the path as it is written, and what to write; nil if it could be one.
     static func slip(_ path: String, _ noun: String, _ home: String?) -> String? {
         if path.isEmpty { return "name a file, or leave the setting out" }

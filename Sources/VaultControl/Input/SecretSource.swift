@@ -35,6 +35,26 @@ enum SecretSource {
         return descriptor.map { .descriptor($0) } ?? file.map { .file($0) }
     }
 
+    /// For a sentence, in brackets: what was read.
+    fileprivate var place: String {
+        switch self {
+        case .standardInput: " (standard input)"
+        case .descriptor(let number): " (descriptor \(number))"
+        case .file(let path): " (\(Printable.path(path)))"
+        case .prompt: ""
+        }
+    }
+
+    /// Where nothing was read.
+    fileprivate var adviceForNothing: String? {
+        switch self {
+        case .standardInput: "nothing came in: is the command in front of the pipe right, or the file behind <?"
+        case .descriptor: "nothing came in: check what the descriptor was opened on"
+        case .file(let path): "check what should have written \(Printable.path(path))"
+        case .prompt: nil
+        }
+    }
+
     /// How the option was written.
     ///
     /// - Parameter name: without hyphens, such as `access-token`.
@@ -66,11 +86,11 @@ struct SecretReader {
         let bytes: [UInt8]
         switch source {
         case .prompt:
-            return try Self.nonEmpty(prompt(title), title)
+            return try Self.nonEmpty(prompt(title), title, from: source)
         case .standardInput:
             try claimInput()
             if console.inputIsTerminal {
-                return try Self.nonEmpty(prompt(title), title)
+                return try Self.nonEmpty(prompt(title), title, from: .prompt)
             }
             bytes = try InputWait.during { try InputFile.readAll(console.input, title, atMost: Self.maximumBytes) }
         case .descriptor(let descriptor):
@@ -85,7 +105,7 @@ struct SecretReader {
         case .file(let path):
             bytes = try Self.file(path, title)
         }
-        return try Self.nonEmpty(Self.text(bytes, title), title)
+        return try Self.nonEmpty(Self.text(bytes, title, from: source), title, from: source)
     }
 
     /// Standard input gives one secret, and no second one.
@@ -131,22 +151,24 @@ struct SecretReader {
         let bytes = try InputWait.withoutEcho(console.input, prompt: "\(title): ", on: console) {
             try LineReader(console.input).line()
         }
-        return try Self.text(bytes, title)
+        return try Self.text(bytes, title, from: .prompt)
     }
 
     /// Takes off one line break, as editors and `echo` add it.
-    private static func text(_ bytes: [UInt8], _ title: String) throws -> String {
+    private static func text(_ bytes: [UInt8], _ title: String, from source: SecretSource) throws -> String {
         var bytes = bytes[...]
         if bytes.last == UInt8(ascii: "\n") { bytes = bytes.dropLast() }
         if bytes.last == UInt8(ascii: "\r") { bytes = bytes.dropLast() }
         guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
-            throw Failure.usage("the \(title.lowercasedFirst) is not text")
+            throw Failure.usage(
+                "the \(title.lowercasedFirst) is not text\(source.place)",
+                hint: "it is one line of UTF-8 text without a NUL")
         }
         return text
     }
 
-    private static func nonEmpty(_ text: String, _ title: String) throws -> String {
-        guard !text.isEmpty else { throw Failure.usage("the \(title.lowercasedFirst) is empty") }
-        return text
+    private static func nonEmpty(_ text: String, _ title: String, from source: SecretSource) throws -> String {
+        guard text.isEmpty else { return text }
+        throw Failure.usage("the \(title.lowercasedFirst) is empty\(source.place)", hint: source.adviceForNothing)
     }
 }

@@ -19,7 +19,7 @@ final class CountingProgress: Sendable {
 
     func update(done: Int, total: Int) {
         if invocation.console.isRich(.error) {
-            // What is counted before anybody looks needs no bar.
+            // A count that is over at once needs no bar.
             if ContinuousClock.now - started > .milliseconds(300) { bar.update(done: done, total: total) }
         } else if ContinuousClock.now - started > .seconds(3), !hasTold.exchange(true, ordering: .relaxed) {
             invocation.note("\(title): \(total)\(advice)")

@@ -32,7 +32,9 @@ struct BackupOptions: ParsableArguments {
     }
 
     /// Refuses a directory that is not there, such as one whose disk is not mounted, before anything begins.
-    func requireDirectory() throws(Failure) {
+    ///
+    /// - Parameter vault: the vault's file.
+    func requireDirectory(vault: String) throws(Failure) {
         guard let backupDir else { return }
         var status = stat()
         guard unsafe stat(backupDir, &status) == 0 else {
@@ -45,6 +47,13 @@ struct BackupOptions: ParsableArguments {
             throw .usage(
                 "\(Printable.shortened(backupDir, to: 200)) is not a directory",
                 hint: "--backup-dir names the directory in which backups are made")
+        }
+        var own = stat()
+        guard unsafe sameDevice || stat(vault, &own) != 0 || own.st_dev != status.st_dev else {
+            throw Failure(
+                .unsafeFile,
+                "\(Printable.path(backupDir)) (--backup-dir) lies on the vault's own device: backups would be lost with the vault",
+                hints: ["name a directory on another device; if they are copied away from here, add --same-device"])
         }
     }
 

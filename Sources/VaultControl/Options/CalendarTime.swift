@@ -37,13 +37,20 @@ enum CalendarTime: ExpressibleByArgument {
         }
     }
 
-    private static func date(_ text: String) -> Date? {
+    private static func date(_ given: String) -> Date? {
+        // `20261125`, which can be no length of time.
+        let isBasic = given.utf8.count == 8 && given.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        let text = isBasic ? "\(given.prefix(4))-\(given.dropFirst(4).prefix(2))-\(given.suffix(2))" : given
         let day = text.prefix(10)
         guard ISODate.isDate(String(day)) else { return nil }
         var clock = text.dropFirst(10)
         if clock.isEmpty { clock = "T00:00" }
         guard let separator = clock.popFirst(), "Tt ".contains(separator) else { return nil }
-        let zone = clock.firstIndex { "Zz+-".contains($0) }.map { clock[$0...] } ?? "Z"
+        var zone = clock.firstIndex { "Zz+-".contains($0) }.map { clock[$0...] } ?? "Z"
+        // `+0100` and `+01`, as `date` prints them.
+        if zone.dropFirst().allSatisfy({ $0.isASCII && $0.isWholeNumber }), [3, 5].contains(zone.count) {
+            zone = "\(zone.prefix(3)):\(zone.count == 5 ? zone.suffix(2) : "00")"
+        }
         clock = clock.prefix { !"Zz+-".contains($0) }
         if clock.count(where: { $0 == ":" }) == 1 { clock += ":00" }
         guard let seconds = ISODate.seconds("\(day)T\(clock)\(zone)") else { return nil }

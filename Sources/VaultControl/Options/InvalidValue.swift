@@ -38,6 +38,7 @@ struct InvalidValue {
 
     /// What to write instead, the nearest first.
     var hints: [String] {
+        if TimeSpan.isTooLong(value) { return ["the longest length of time is a million days: 1000000d"] }
         let lengths = "use a length of time such as 90s, 15m, 2h, 30d or 1w; the units are \(TimeSpan.unitWords)"
         switch option.drop(while: { $0 != "<" }) {
         case "<time>": return missingUnit.map { [$0] } ?? noSuchDay + [lengths]
@@ -56,7 +57,7 @@ struct InvalidValue {
         case "<tenant>": return ["a tenant's name has 1 to 64 letters, digits, dots, hyphens and underscores"]
         case "<number>", "<count>": return ["use a number such as 100"]
         case "<days>": return [withoutUnit.map { "it is a number of days: \($0)" } ?? "use a number of days such as 30"]
-        default: return []
+        default: return repeated.map { [$0] } ?? []
         }
     }
 
@@ -72,7 +73,23 @@ struct InvalidValue {
 
     private var missingUnit: String? {
         guard isNumber, value.count < 10 else { return nil }
+        if value.count == 8, value.hasPrefix("19") || value.hasPrefix("20") {
+            return CalendarTime(argument: value) != nil
+                ? "a length of time is wanted, and this is a day"
+                : "the calendar has no day \(value.prefix(4))-\(value.dropFirst(4).prefix(2))-\(value.suffix(2))"
+        }
         return "a length of time has a unit: \(value)s, \(value)m (minutes), \(value)h or \(value)d"
+    }
+
+    /// Several values in one, of an option that is repeated.
+    private var repeated: String? {
+        let parts = value.split(whereSeparator: { ",|;".contains($0) })
+        guard parts.count > 1, rest.contains("one of"), let name = option.split(separator: " ").first else {
+            return nil
+        }
+        return "repeat the option for each: "
+            + parts.prefix(4).map { "\(name) \(Printable.shortened(String($0)))" }
+            .joined(separator: " ")
     }
 
     /// Seconds or milliseconds since 1970, as logs have them.

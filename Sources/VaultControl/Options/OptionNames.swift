@@ -14,6 +14,7 @@ enum OptionNames {
     /// The option that is meant, if one is much nearer than the others.
     static func suggestion(for typed: String, of command: any ParsableCommand.Type) -> String? {
         let known = names(of: command)
+        if let joined = joined(typed, of: command, known) { return joined }
         let word = bare(typed)
         guard word.count > 1 else { return synonyms[word]?.first { known.contains($0) } }
         if let same = known.first(where: { bare($0) == word }) { return same }
@@ -31,6 +32,19 @@ enum OptionNames {
             return (name, 20 + abs(bare.count - word.count))
         }
         return ranked.min { ($0.rank, $0.name) < ($1.rank, $1.name) }?.name
+    }
+
+    /// `-n5`, and `-5` as `git log` and `head` have it.
+    private static func joined(_ typed: String, of command: any ParsableCommand.Type, _ known: [String]) -> String? {
+        guard typed.hasPrefix("-"), !typed.hasPrefix("--") else { return nil }
+        let letters = typed.dropFirst().prefix { $0.isLetter }
+        let digits = typed.dropFirst(letters.count + 1)
+        guard letters.count <= 1, !digits.isEmpty, digits.allSatisfy({ $0.isASCII && $0.isWholeNumber }) else {
+            return nil
+        }
+        if letters.isEmpty { return ["--last", "--limit"].first { known.contains($0) }.map { "\($0) \(digits)" } }
+        let isKnown = command.helpMessage(includeHidden: true, columns: 400).contains("\n  -\(letters), ")
+        return isKnown ? "-\(letters) \(digits)" : nil
     }
 
     /// Those with two hyphens, as the help lists them.

@@ -21,6 +21,9 @@ struct PointInTime: ExpressibleByArgument {
         }
     }
 
+    /// `0`, which people write for the beginning of all, and which is now.
+    var isZero: Bool { if case .ago(.zero) = form { true } else { false } }
+
     func date(now: Date) -> Date {
         switch form {
         case .at(let date): date.date(now: now)

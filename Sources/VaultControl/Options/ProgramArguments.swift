@@ -12,7 +12,7 @@ enum ProgramArguments {
         guard let arguments = try? JSONDecoder().decode([String].self, from: Data(text.utf8)), !arguments.isEmpty else {
             throw .usage(
                 "\(name) is not a JSON array of texts",
-                hint: "for example: \(name) '\(example)'")
+                hint: "for example: \(name)\(name.hasPrefix("-") ? " " : "=")'\(example)'")
         }
         return arguments
     }

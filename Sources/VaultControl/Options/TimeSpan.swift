@@ -18,6 +18,13 @@ struct TimeSpan: ExpressibleByArgument {
     /// A million days is as good as for ever, and far from an overflow.
     private static let longest: Int64 = 86_400_000_000
 
+    /// Whether it is a length of time, but for its size.
+    static func isTooLong(_ argument: String) -> Bool {
+        let digits = argument.prefix { $0.isASCII && $0.isWholeNumber }
+        return !digits.isEmpty && units[String(argument.dropFirst(digits.count))] != nil
+            && TimeSpan(argument: argument) == nil
+    }
+
     init?(argument: String) {
         guard argument != "0" else {
             duration = .zero

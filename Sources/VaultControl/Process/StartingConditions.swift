@@ -1,9 +1,50 @@
 import Glibc
+import Synchronization
 
 /// What must be so before the program does anything.
 enum StartingConditions {
     /// The first that is not met.
-    static var failure: Failure? { malformedArgument ?? missingThreads }
+    static var failure: Failure? { malformedArgument ?? closedDescriptor ?? missingThreads }
+
+    /// Puts something in the place of standard streams that are closed, which cannot be read or written: the next file that
+    /// is opened would take their number, and be read as a secret, or be written to.
+    static func fillStreams() {
+        for (stream, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
+        where fcntl(stream, F_GETFD) < 0 {
+            // The lowest number that is free is this one.
+            if unsafe open("/dev/null", mode | O_NOCTTY) == stream { filled.store(true, ordering: .relaxed) }
+        }
+    }
+
+    /// Whether a standard stream was closed.
+    private static let filled = Atomic<Bool>(false)
+
+    /// A descriptor that an option names and the caller has not opened. Later its number may be one of the program's own.
+    private static var closedDescriptor: Failure? {
+        let arguments = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
+        for (index, argument) in arguments.enumerated() {
+            let name = String(argument.prefix { $0 != "=" })
+            guard name.hasPrefix("--"), name.hasSuffix("-fd") else { continue }
+            let value =
+                name == argument ? arguments.dropFirst(index + 1).first : String(argument.dropFirst(name.count + 1))
+            guard let descriptor = value.flatMap({ Int32($0) }), descriptor >= 0 else { continue }
+            let flags = fcntl(descriptor, F_GETFL)
+            let status: ExitStatus = name == "--key-fd" ? .key : .usage
+            let isRead = name != "--plain-to-fd"
+            let wasClosed = descriptor <= STDERR_FILENO && filled.load(ordering: .relaxed) && isRead
+            guard flags >= 0, !wasClosed || flags & O_ACCMODE != O_WRONLY else {
+                return Failure(
+                    status, "file descriptor \(descriptor) is not open (\(name))",
+                    hints: ["open it in the shell: \(descriptor)\(isRead ? "<FILE" : "> >(PROGRAM)")"])
+            }
+            if isRead, flags & O_ACCMODE == O_WRONLY {
+                return Failure(
+                    status, "file descriptor \(descriptor) is open for writing alone (\(name))",
+                    hints: ["open one for reading in the shell: 3<FILE"])
+            }
+        }
+        return nil
+    }
 
     /// Bytes that are not UTF-8 would be replaced on their way into text, and two user ids or paths would become one.
     private static var malformedArgument: Failure? {

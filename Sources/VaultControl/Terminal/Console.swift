@@ -62,7 +62,7 @@ package struct Console: Sendable {
                 var poll = pollfd(fd: descriptor(stream), events: Int16(POLLOUT), revents: 0)
                 _ = unsafe Glibc.poll(&poll, 1, -1)
             } else if errno != EINTR {
-                throw errno == ENOSPC ? .full : .failed
+                throw errno == ENOSPC ? .full : errno == EBADF ? .notOpen : .failed
             }
         }
     }
@@ -79,5 +79,6 @@ package struct Console: Sendable {
 enum OutputError: Error {
     case closed
     case full
+    case notOpen
     case failed
 }

@@ -1,7 +1,7 @@
 /// Text of others – user ids, labels, names – made safe to print: one line, no terminal commands, no reordering.
 enum Printable {
     /// The qualified name of a tenant's user or provider is shown as `tenant/name`. No one can type what stands in it.
-    private static func unqualified(_ text: String) -> String {
+    static func unqualified(_ text: String) -> String {
         guard text.utf8.first == 0x1D else { return text }
         let parts = text.utf8.dropFirst().split(separator: 0x1D, maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, let tenant = String(parts[0]), let name = String(parts[1]), !tenant.isEmpty else {

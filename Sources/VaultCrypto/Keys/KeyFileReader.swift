@@ -63,7 +63,7 @@ package struct KeyFileReader {
     }
 
     private func checkFile(_ status: stat, _ descriptor: Int32) throws(VaultCryptoError) {
-        guard status.st_mode & S_IFMT == S_IFREG else { throw unsafeFile("is not a regular file") }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw notRegular }
         guard status.st_uid == geteuid() || status.st_uid == 0 else {
             throw unsafeFile("belongs to another user", hint: "run: chown \(geteuid()) \(shownPath)")
         }
@@ -88,9 +88,13 @@ package struct KeyFileReader {
                 .keyFileMissing, "there is no \(title) at \(shownPath)",
                 hint: "restore it from a copy; do not make a new key, which would not open the vault")
         case ELOOP: unsafeFile("is a symbolic link that leads nowhere", hint: "name the file itself")
-        case ENXIO, EISDIR: unsafeFile("is not a regular file")
+        case ENXIO, EISDIR: notRegular
         default: unreadable(error)
         }
+    }
+
+    private var notRegular: VaultCryptoError {
+        unsafeFile("is not a regular file", hint: "name a file; a pipe is read by its descriptor or by standard input")
     }
 
     private func unsafeFile(_ why: String, hint: String? = nil) -> VaultCryptoError {

@@ -42,7 +42,13 @@ package struct Recipient: Hashable, Sendable {
             .recipientMalformed,
             isOther
                 ? "only X25519 recipients of age are supported, which begin with age1 and have 62 characters"
-                : "this is not a recipient of age: it has another form, or a typing error",
+                : "\(named(text)) is not a recipient of age: it has another form, or a typing error",
             hint: "use the line that `age-keygen` prints: age1…")
+    }
+
+    /// What was given, if it cannot be a secret in the wrong place.
+    private static func named(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+        return text.lowercased().hasPrefix("age1") && isPlain ? String(text.prefix(64)) : "this"
     }
 }

@@ -38,6 +38,6 @@ struct TableShape: Sendable {
     /// Everything before the name; empty if there is nothing.
     var schema: Substring { name.lastIndex(of: ".").map { name[..<$0] } ?? "" }
 
-    /// Whether somebody means this table by a name: in full, or without some of its schema.
+    /// Whether a name means this table: in full, or without some of its schema.
     func isMeant(by given: String) -> Bool { name == given || name.hasSuffix("." + given) }
 }

@@ -14,7 +14,9 @@ struct StoreAdvice {
         if let name = plan.table, meant.isEmpty {
             return ImportError(
                 .unknownStore, "the source has no table “\(name)”",
-                hint: Self.list("it has", container.tables.map(\.name)))
+                hint: container.tables.allSatisfy(\.name.isEmpty)
+                    ? "its rows are in no table: leave the table out"
+                    : Self.list("it has", container.tables.map(\.name)))
         }
         if !plan.columns.isEmpty {
             let best = meant.min { Self.missing(plan, in: $0).count < Self.missing(plan, in: $1).count }

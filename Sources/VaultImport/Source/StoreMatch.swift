@@ -15,7 +15,7 @@ struct StoreMatch: Sendable {
         var found: [(StoreDescription, TableShape)] = []
         for description in descriptions(plan) {
             for table in container.tables where fits(description, table, container, plan) {
-                // A table of a known product is not read as one of nobody.
+                // A table of a known product is not read as one of no product.
                 if description.kind == .canonical, found.contains(where: { $0.1.name == table.name }) { continue }
                 found.append((description, table))
             }

@@ -36,7 +36,7 @@ final class HistoryWatch: Sendable {
     }
 
     /// Whether something of its own is committed of which no other process has heard. A failover that loses it, and this
-    /// process with it, would leave nobody who misses it.
+    /// process with it, would leave no process that misses it.
     var isAhead: Bool { state.withLock { $0.own > $0.heardOf } }
 
     var left: [Int64] { state.withLock { $0.left } }

@@ -88,7 +88,7 @@ final class ProcessLock: Sendable {
     }
 
     /// Waits until another process, if there is one, has heard of all that this one has had committed: after a failover that
-    /// has lost it, somebody must be there who misses it. Meanwhile this one still takes part.
+    /// has lost it, a process must be there that misses it. Meanwhile this one still takes part.
     func sayFarewell() {
         if ForkGuard.isForked { return }
         let start = SuspendingClock.now

@@ -4,7 +4,7 @@ import VaultStorage
 struct PeerLiveness {
     /// nil: this process has none.
     let own: Int64?
-    /// Whether this machine's kernel knows that the process has ended: then nobody has to wait.
+    /// Whether this machine's kernel knows that the process has ended: then there is nothing to wait for.
     let hasEndedHere: @Sendable (Int64) -> Bool
 
     /// For what is done before the vault is open.

@@ -19,7 +19,7 @@ final class PartialFile: @unchecked Sendable {
         self.target = target
         path = "\(target.path).\(Base32.encode(SecureRandom.bytes16()))\(Self.suffix)"
         descriptor = unsafe open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw PrivateFile.creationError(errno, path) }
+        guard descriptor >= 0 else { throw PrivateFile.creationError(errno, target.path) }
         // The umask may have taken bits away from the owner.
         guard fchmod(descriptor, 0o600) == 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw StoreError(.io(errno), "\(path) cannot be locked")

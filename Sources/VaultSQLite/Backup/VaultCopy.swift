@@ -54,10 +54,20 @@ struct VaultCopy: Sendable {
         guard isDirectory(plan.target) else {
             let target: VaultFile
             do throws(StoreError) { target = try VaultFile(plan.target, trustsFileSystem: true) } catch {
+                guard !plan.target.hasSuffix("/") else {
+                    throw StoreError(
+                        .io(ENOENT), "there is no directory \(PathName.shown(plan.target))",
+                        hint: "make it first: mkdir -m 700 \(PathName.shown(plan.target))")
+                }
                 guard error.code == .vaultMissing else { throw error }
                 throw StoreError(
                     .io(ENOENT), "\(PathName.shown(plan.target)) cannot be made: its directory does not exist",
                     hint: "make the directory first: mkdir -m 700 DIRECTORY")
+            }
+            guard isDirectory(target.parent) else {
+                throw StoreError(
+                    .io(ENOTDIR), "\(PathName.shown(plan.target)) cannot be made: \(target.parent) is a file",
+                    hint: "name a directory, or a file in one")
             }
             if target.exists { throw PrivateFile.creationError(EEXIST, target.path) }
             return target
@@ -82,8 +92,18 @@ struct VaultCopy: Sendable {
             throw StoreError(.io(errno), "\(target.parent) cannot be looked at")
         }
         guard plan.allowsSameDevice || own.st_dev != other.st_dev else {
+            let path = PathName.shown(plan.target)
+            guard isDirectory(plan.target) else {
+                throw StoreError(
+                    .unsafeFile,
+                    "there is no directory \(path), and as a file the backup would lie on the vault's own device, and be "
+                        + "lost with it",
+                    hint:
+                        "is its disk mounted? name a directory on another device; for a file that is copied away from "
+                        + "here, add --same-device")
+            }
             throw StoreError(
-                .unsafeFile, "the backup would lie on the device that the vault lies on, and be lost with it",
+                .unsafeFile, "\(path) lies on the vault's own device: the backup would be lost with the vault",
                 hint: "name a directory on another device; if it is copied away from here, add --same-device")
         }
     }

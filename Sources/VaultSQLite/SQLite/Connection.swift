@@ -67,7 +67,7 @@ import VaultStorage
     /// by now, and in a fork its locks are the parent's.
     var isAbandoned: Bool { liveness?.isLost ?? ForkGuard.isForked }
 
-    /// Runs SQL that gives no rows that anybody needs.
+    /// Runs SQL whose rows, if any, are not needed.
     func execute(_ sql: String) throws(StoreError) {
         let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw error(code) }

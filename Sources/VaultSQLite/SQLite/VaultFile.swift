@@ -24,7 +24,9 @@ struct VaultFile: Sendable {
         let parent = PathName.directory(of: path)
         let name = PathName.lastPart(of: path)
         guard !name.isEmpty, name != ".", name != ".." else {
-            throw StoreError(.unsafeFile, "the path of the vault names a directory", hint: "name a file in it")
+            throw StoreError(
+                .unsafeFile, "\(PathName.shown(path)) names a directory, and a vault is a file",
+                hint: "name a file in it")
         }
         guard let resolved = unsafe realpath(parent, nil) else {
             throw StoreError(

@@ -23,10 +23,18 @@ package enum PrivateFile {
 
     package static func check(_ info: stat, _ path: String, _ name: String = "it") throws(StoreError) {
         guard info.st_mode & S_IFMT != S_IFLNK else {
-            throw refused("\(name) is a symbolic link", "name the file itself, or remove the link: \(path)")
+            // A link of the system is not to be removed.
+            let isOfSystem = ["/dev/", "/proc/", "/sys/"].contains(where: path.hasPrefix)
+            throw refused(
+                "\(name) is a symbolic link",
+                isOfSystem ? "name the file itself" : "name the file itself, or remove the link: \(path)")
+        }
+        guard info.st_mode & S_IFMT != S_IFDIR else {
+            throw refused("\(name) is a directory", "name a file, not a directory: \(path)")
         }
         guard info.st_mode & S_IFMT == S_IFREG else {
-            throw refused("\(name) is not a regular file", "check the path, or move it away: \(path)")
+            // A device is not to be moved away.
+            throw refused("\(name) is not a regular file", "check the path: \(path)")
         }
         guard info.st_uid == geteuid() else {
             throw refused("\(name) belongs to another user", "run as its owner, or `chown` it: \(path)")
@@ -58,7 +66,8 @@ package enum PrivateFile {
                 hint: "check the directory's owner and mode")
         default:
             StoreError.tooManyFiles(error)
-                ?? StoreError(.io(error), "cannot create \(path): \(SystemError.text(error))")
+                ?? StoreError(
+                    .io(error), "cannot create \(path): \(SystemError.text(error))", hint: "choose another directory")
         }
     }
 

@@ -82,7 +82,7 @@ extension Reader {
             try row.withBinding(1, sequence) { () throws(StoreError) in
                 var result: [AuditEntry] = []
                 while try row.step() { result.append(auditEntry(row)) }
-                // Nothing that was planted behind the end is reported to anybody.
+                // What was planted behind the end is never reported.
                 let end = result.isEmpty ? 0 : try AuditTrail(opener).end().position.sequence
                 return result.filter { $0.sequence <= end }
             }

@@ -16,7 +16,7 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
     package static let keySlotProven = AuditKind(rawValue: 7)
     /// The vault key was replaced. Slots whose keys were not at hand were removed before, each with a row.
     package static let vaultRekeyed = AuditKind(rawValue: 8)
-    /// Rows that nobody had written stood behind the end of the trail, and got other numbers.
+    /// Rows that no process had written stood behind the end of the trail, and got other numbers.
     package static let rowSetAside = AuditKind(rawValue: 9)
     package static let providerAdded = AuditKind(rawValue: 10)
     package static let providerUpdated = AuditKind(rawValue: 11)

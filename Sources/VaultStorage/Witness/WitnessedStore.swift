@@ -62,7 +62,11 @@ package final class WitnessedStore: VaultStore {
             do {
                 let head = try await store.auditHead()
                 try await BlockingLane.care.run { try log.begin(after: head, context) }
-            } catch { alarm(error) }
+            } catch {
+                // A file of something else is a slip of who named it, and no outage.
+                if let error = error as? StoreError, error.code == .invalidValue { throw error }
+                alarm(error)
+            }
         }
         await advance()
     }

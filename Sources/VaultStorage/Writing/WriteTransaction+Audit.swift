@@ -59,10 +59,10 @@ extension WriteTransaction {
     }
 }
 
-// MARK: Rows that nobody has written
+// MARK: Rows that no process has written
 
 extension WriteTransaction {
-    /// Gives rows behind the end of the trail numbers that no row of a vault has. There they stop nobody, and stay until an
+    /// Gives rows behind the end of the trail numbers that no row of a vault has. There they stop nothing, and stay until an
     /// operator has looked at them.
     func setAsideRowsBehindEnd() throws(StoreError) {
         let planted = try AuditTrail(opener).rowsBehind(head.sequence)

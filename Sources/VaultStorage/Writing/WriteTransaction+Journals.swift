@@ -42,7 +42,7 @@ extension WriteTransaction {
         for id in all {
             row.bind(1, id)
             defer { row.reset() }
-            // One that is damaged is nobody's.
+            // A damaged one belongs to no user.
             guard try row.step(), let record = try? opener.authorizationRequest(row) else { continue }
             if record.userId == userId { own.append(id) }
         }

@@ -27,11 +27,11 @@ final class World: Sendable {
         try await DevAuthorizationServer.withRunningServer(configuration) { server in
             let world = World(try Harness(server: vault), server)
             try await world.ok("init")
+            // An option that is given twice is refused.
+            let usual = [("--client-id", "demo"), ("--scope", "read"), ("--redirect-uri", redirectURI)]
             try await world.ok(
-                [
-                    "provider", "add", "acme", "--issuer", server.issuer, "--client-id", "demo", "--scope", "read",
-                    "--redirect-uri", redirectURI, "--allow-insecure-loopback",
-                ] + options)
+                ["provider", "add", "acme", "--issuer", server.issuer, "--allow-insecure-loopback"]
+                    + usual.filter { !options.contains($0.0) }.flatMap { [$0.0, $0.1] } + options)
             try await body(world)
         }
     }

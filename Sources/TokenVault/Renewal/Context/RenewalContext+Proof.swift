@@ -26,7 +26,7 @@ extension RenewalContext {
         do {
             try await vault.store.forgetUnusableReplies(before: aged)
         } catch {
-            vault.logger.debug("replies that nobody could use could not be erased yet")
+            vault.logger.debug("unusable replies could not be erased yet")
         }
         for entry in unproven.takeAll(before: vault.now.advanced(by: .zero - RefreshRecord.longestKept)) {
             await forgetPrevious(entry)

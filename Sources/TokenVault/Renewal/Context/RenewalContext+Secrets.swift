@@ -71,7 +71,7 @@ extension RenewalContext {
         guard known.indices.contains(index) else { return false }
         do {
             let stored = try await vault.store.updateProvider(provider.handle) { record, _ in
-                // Whoever changed them meanwhile knows better, be it this in another process.
+                // What was stored meanwhile is newer, also if it was another process that stored it.
                 guard record.clientSecrets == known else { return [] }
                 record.clientSecrets.insert(record.clientSecrets.remove(at: index), at: 0)
                 return [

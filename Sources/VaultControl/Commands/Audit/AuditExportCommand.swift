@@ -26,10 +26,13 @@ struct AuditExportCommand: VaultCommand {
 
     func validate() throws {
         guard since >= 0 else { throw ValidationError("--since must be the number of a row, or 0") }
-        guard jsonl || global.json else { throw ValidationError("the form of the export is not given: add --jsonl") }
     }
 
     func run(_ invocation: Invocation) async throws {
+        // Behind the parser, which first says what it does not know.
+        guard jsonl || global.json else {
+            throw Failure.usage("the form of the export is not given", hint: "add --jsonl")
+        }
         try await VaultAccess(global, invocation).open { vault in
             let head = try await vault.auditHead()
             guard since <= head else {

@@ -38,10 +38,30 @@ struct AuditFilterOptions: ParsableArguments {
         }
         let unknown = Set(kind).subtracting(AuditRecord.kinds).sorted()
         guard unknown.isEmpty else {
+            let parts = unknown[0].split(separator: ",")
+            let near = parts.count > 1 ? [] : Self.kinds(like: unknown[0])
+            guard parts.count < 2 else {
+                throw .usage(
+                    "there is no kind of row named \(Printable.named(unknown[0]))",
+                    hint: "repeat the option for each: "
+                        + parts.prefix(4).map { "--kind \(Printable.shortened(String($0)))" }.joined(separator: " "))
+            }
             throw .usage(
-                "there is no kind of row named \(Printable.shortened(unknown[0]))",
-                hint: "the kinds are: \(AuditRecord.kinds.joined(separator: ", "))")
+                "there is no kind of row named \(Printable.named(unknown[0]))",
+                hint: near.isEmpty
+                    ? "the kinds are: \(AuditRecord.kinds.joined(separator: ", "))"
+                    : "did you mean: " + near.map { "--kind \($0)" }.joined(separator: ", or "))
         }
+    }
+
+    /// `token_revealed`, `TokenRevealed`, `revealed`, `token-reveald`.
+    private static func kinds(like typed: String) -> [String] {
+        let bare = { (text: String) in text.lowercased().filter { $0.isLetter } }
+        let word = bare(typed)
+        let same = AuditRecord.kinds.filter { bare($0) == word }
+        guard same.isEmpty, word.count > 3 else { return same }
+        let near = AuditRecord.kinds.filter { EditDistance.between(bare($0), word) <= 2 }
+        return near.isEmpty ? Array(AuditRecord.kinds.filter { bare($0).contains(word) }.prefix(4)) : near
     }
 
     func query(in vault: Vault, now: Date) async throws -> AuditQuery {

@@ -83,7 +83,7 @@ struct AuditLines {
 
     private static func detail(_ record: AuditRecord) -> String {
         if let damage = record.damage { return "damaged: \(damage)" }
-        var parts = record.details.map { "\($0.name)=\($0.value)" }
+        var parts = record.details.map { "\($0.name)=\(Printable.unqualified($0.value))" }
         if let pruning = record.pruning {
             let removed = Count.of(Int(pruning.removed), "row")
             parts.append("\(removed) of \(pruning.first)–\(pruning.through) removed")

@@ -45,6 +45,9 @@ struct AuditListCommand: VaultCommand {
         guard last != 0 || follow else {
             throw ValidationError("--last 0 shows no row: it goes with --follow")
         }
+        guard filter.since?.isZero != true || follow else {
+            throw ValidationError("--since 0 is now, and lists no row: --all lists all")
+        }
         guard last == nil || !all && filter.since == nil else {
             throw ValidationError("--last cannot be combined with --all or --since")
         }

@@ -10,7 +10,7 @@ extension VaultAccess {
         let place = NamedPlace(noun: "backup", path: text, origin: "BACKUP")
         var status = stat()
         guard unsafe lstat(text, &status) != 0 else { return try read(place) }
-        let isName = text == "latest" || (ShortID.normal(text)?.count ?? 0) >= ShortID.least
+        let isName = Self.isLatest(text) || (ShortID.normal(text)?.count ?? 0) >= ShortID.least
         guard isName else { throw missing(place, "list all backups: vaultctl backup list") }
         guard (try? path) != nil, namesKey || invocation.console.inputIsTerminal else {
             throw missing(place, "to find a backup by its id, name the vault and its key: --vault PATH --key-file PATH")
@@ -24,9 +24,16 @@ extension VaultAccess {
         return try read(NamedPlace(noun: "backup", path: found.path, origin: "\(found.id)"))
     }
 
+    private static func isLatest(_ text: String) -> Bool {
+        ["latest", "newest", "last"].contains(ShortID.normal(text))
+    }
+
     /// With who can open it.
     private func read(_ place: NamedPlace) throws -> NamedPlace {
         var place = place
+        if let problem = PathProblem("backup", at: place.path, from: place.origin, advice: "check \(place.origin)") {
+            throw Failure(.machine, code: "storageFailed", problem.message, hints: problem.hints)
+        }
         place.recipients = (try? Vault.backup(at: place.path).recipients) ?? []
         return place
     }
@@ -42,7 +49,7 @@ extension VaultAccess {
     /// A backup of the vault's list, which need not be where it was made.
     static func find(_ text: String, in entries: [BackupEntry]) throws -> Backup {
         let known = entries.compactMap(\.backup)
-        if text == "latest" {
+        if isLatest(text) {
             guard let latest = known.filter(\.isFinished).max(by: { $0.madeAt < $1.madeAt }) else {
                 throw Failure(
                     .unknownBackup, "no backup was made of this vault yet",

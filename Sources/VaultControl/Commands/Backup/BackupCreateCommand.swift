@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import TokenVault
 
 struct BackupCreateCommand: VaultCommand {
@@ -35,6 +36,7 @@ struct BackupCreateCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
+        try refuseElsewhere(invocation)
         let progress = Progress("copying", on: invocation.console, isQuiet: invocation.isQuiet)
         let started = ContinuousClock.now
         if dryRun { return try await plan(access, invocation) }
@@ -50,6 +52,27 @@ struct BackupCreateCommand: VaultCommand {
                 Field("milliseconds", Int(seconds * 1_000)).label("time").words(Instant.duration(seconds))
             ])
         invocation.hint("check every cell of it: vaultctl backup verify '\(backup.path)'")
+    }
+
+    /// Refuses what is no path: a stream, an address to which another program could copy, a slip of a shell.
+    private func refuseElsewhere(_ invocation: Invocation) throws(Failure) {
+        guard target != "-" else {
+            throw .usage(
+                "a backup is a file, and is not written to standard output", hint: "name a directory or a file")
+        }
+        var status = stat()
+        guard unsafe lstat(target, &status) != 0 else { return }
+        // `s3://bucket/x`, and `host:/backups` as scp and rsync have it.
+        let isHost = target.firstIndex(of: ":").map {
+            !target[..<$0].contains("/") && (target[$0...].hasPrefix(":/") || target[..<$0].contains("@"))
+        }
+        if isHost == true, PathProblem.bare(target) == nil {
+            throw .usage(
+                "a backup is made in a file of this machine, and \(Printable.path(target)) is an address",
+                hint: "make it in a directory of this machine with --same-device, and copy it away from there")
+        }
+        guard let hint = PathProblem.slip(target, "backup", invocation.console.environment["HOME"]) else { return }
+        throw .usage("no backup can be made at \(Printable.path(target))", hint: hint)
     }
 
     private func plan(_ access: VaultAccess, _ invocation: Invocation) async throws {

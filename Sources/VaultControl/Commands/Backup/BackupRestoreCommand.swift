@@ -41,6 +41,7 @@ struct BackupRestoreCommand: VaultCommand {
         try access.requirePath(target)
         var reader = SecretReader(invocation.console)
         try refuseSwapped()
+        try VaultAccess.refuseTarget(target)
         let place = try await access.backup(backup)
         let facts = try access.explaining(place, access.keyInUse) { try Vault.backup(at: place.path) }
         let key = try access.keySource(&reader, isNew: false)

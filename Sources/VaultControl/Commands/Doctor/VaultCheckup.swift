@@ -103,7 +103,7 @@ struct VaultCheckup {
         return findings.isEmpty ? [DoctorFinding(.ok, .spool, "empty")] : findings
     }
 
-    /// What counts without being sealed. Nobody waits for it to be mended, and so nobody else reports it.
+    /// What counts without being sealed. Nothing waits for it to be mended, so nothing else reports it.
     private func trail() async -> [DoctorFinding] {
         do {
             let limit = 100
@@ -116,7 +116,7 @@ struct VaultCheckup {
             return [
                 DoctorFinding(
                     .problem, .trail, "\(first.id): \(first.problem)\(others)",
-                    hint: "somebody has changed the vault without its key: find out who; then list them with "
+                    hint: "the vault was changed without its key: find out by whom; then list them with "
                         + "vaultctl damage list, and discard each with vaultctl damage discard ROW")
             ]
         } catch {

@@ -10,14 +10,24 @@ struct CursorFile {
     /// Nil: there is no file yet.
     func read() throws -> EventCursor? {
         try requireTrusted()
-        guard unsafe access(path, F_OK) == 0 else { return nil }
+        guard unsafe access(path, F_OK) == 0 else {
+            var status = stat()
+            guard unsafe lstat(path, &status) != 0 else {
+                // A link that leads nowhere would be replaced by the file.
+                throw Failure.usage(
+                    "the cursor file \(Printable.path(path)) (--cursor-file) is a symbolic link that leads nowhere",
+                    hint: "name the file itself: readlink \(Printable.path(path))")
+            }
+            return nil
+        }
         let bytes = try InputFile.read(path, "Cursor", atMost: Self.longest)
         var text = String(decoding: bytes, as: UTF8.self)
         while text.last?.isNewline == true { text.removeLast() }
         guard let cursor = EventCursor(text) else {
             throw Failure.usage(
                 "\(Printable.shortened(path, to: 200)) does not contain a cursor",
-                hint: "name another file, or remove this one and use --after")
+                hint: FileKind(path) == .notAFile
+                    ? "name a file, or use --after" : "name another file, or remove this one and use --after")
         }
         return cursor
     }
@@ -35,7 +45,12 @@ struct CursorFile {
         try requireTrusted()
         let new = path + ".new"
         _ = unsafe unlink(new)
-        try PrivateFile.write(Array("\(cursor)\n".utf8), to: new)
+        do throws(Failure) { try PrivateFile.write(Array("\(cursor)\n".utf8), to: new) } catch {
+            // In words of the file that was named.
+            throw Failure(
+                error.status, code: error.code, error.message.replacing(".new", with: ""),
+                hints: ["check --cursor-file: its directory must be there, and writable for this user"])
+        }
         guard unsafe rename(new, path) == 0 else {
             throw Failure(
                 .machine, code: "outputFailed", "\(Printable.shortened(path, to: 200)) could not be written")

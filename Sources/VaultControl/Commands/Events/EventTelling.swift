@@ -20,11 +20,14 @@ struct EventTelling {
     /// Runs until there is nothing left, or until it is cancelled.
     func run(from start: EventCursor) async throws {
         var (cursor, lines) = (start, EventLines(invocation))
-        var count = 0
+        var (count, others) = (0, 0)
         if file != nil, try file?.read() == nil { try file?.write(cursor) }
         while true {
             try await vault.tellStoredEvents(after: cursor, of: session) { event in
-                guard names.isEmpty || names.contains(event.kind.name) else { return }
+                guard names.isEmpty || names.contains(event.kind.name) else {
+                    others += 1
+                    return
+                }
                 count += 1
                 try await tell(event, &lines)
             } save: { place in
@@ -32,7 +35,13 @@ struct EventTelling {
                 try file?.write(place)
             }
             guard follows else {
-                if count == 0 { invocation.note("nothing has happened since \(start)") }
+                if count == 0, others > 0 {
+                    invocation.note(
+                        "none of the \(Count.of(others, "event")) since \(start) was to be told: --event NAME chooses others"
+                    )
+                } else if count == 0 {
+                    invocation.note("nothing has happened since \(start)")
+                }
                 return
             }
             try await Task.sleep(for: Self.pollInterval)

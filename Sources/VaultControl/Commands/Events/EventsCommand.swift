@@ -135,6 +135,8 @@ struct EventsCommand: VaultCommand {
             }
             let isChosen = delivery == nil || !event.isEmpty
             let login = try await chosenLogin(in: vault)
+            // One who follows may wait for a user to come.
+            if let user, !follow { _ = try await vault.user(tenant.user(user)) }
             let telling = EventTelling(
                 vault: vault, session: login.map { .login($0) } ?? user.map { .user(tenant.user($0)) },
                 names: isChosen ? Set(event) : Self.usuallyDelivered, delivery: delivery, file: file, follows: follow,

@@ -76,19 +76,22 @@ struct ExportCommand: VaultCommand {
         guard out == nil || plainToFd == nil else {
             throw ValidationError("--out and --plain-to-fd cannot be combined")
         }
-        guard !dryRun else { return }
-        guard !recipients.isEmpty || plainToFd != nil else {
-            throw ValidationError("no one who can open the export is named: add --for age1…")
-        }
-        guard out != nil || plainToFd != nil else {
-            throw ValidationError("no file to create is given: add --out FILE")
-        }
         guard !(global.json && (out == "-" || plainToFd == 1)) else {
             throw ValidationError("with --json, standard output cannot be the export")
         }
     }
 
+    /// Behind the parser, which first says what it does not know.
+    private func requireTarget() throws(Failure) {
+        guard !dryRun else { return }
+        guard !recipients.isEmpty || plainToFd != nil else {
+            throw .usage("no one who can open the export is named: add --for age1…")
+        }
+        guard out != nil || plainToFd != nil else { throw .usage("no file to create is given: add --out FILE") }
+    }
+
     func run(_ invocation: Invocation) async throws {
+        try requireTarget()
         try SealedOutput.check(recipients)
         let access = VaultAccess(global, invocation)
         let export = LoginExport.Options(

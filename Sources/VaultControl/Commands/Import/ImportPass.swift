@@ -27,7 +27,7 @@ struct ImportPass {
         (result, renewedByBoth) = (rows.result, named)
     }
 
-    /// What was done until somebody stopped it.
+    /// What was done until it was stopped.
     private static func interruption(_ result: ImportResult, _ options: ImportRunOptions) -> Failure {
         let rows = Count.of(result.rows, "row")
         guard !options.isRehearsal, options.purpose != .compare else {
@@ -48,7 +48,15 @@ struct ImportPass {
         let name = options.name(of: source)
         let report = try ReportWriter(reportOptions, invocation)
         let pass = try await VaultAccess(global, invocation).open {
-            try await ImportPass(source, into: $0, options.taking(purpose, as: name), report, invocation)
+            let isKnown = try await $0.importStatus().contains { $0.source == name }
+            guard isKnown || purpose == .compare else {
+                throw Failure(
+                    .notFound, code: "unknownSource",
+                    "no login of this vault was imported from a source named "
+                        + Printable.named(name),
+                    hints: ["list the sources: vaultctl import status; --name NAME says which is meant"])
+            }
+            return try await ImportPass(source, into: $0, options.taking(purpose, as: name), report, invocation)
         }
         try report.end(ImportSheets.sheet(pass.result, of: source, name: name))
         return pass

@@ -44,6 +44,9 @@ struct ImportRunCommand: VaultCommand {
         guard !final || !take && !dryRun else {
             throw ValidationError("--final cannot be combined with --take or --dry-run")
         }
+        guard final || pause.duration == .seconds(60) else {
+            throw ValidationError("--pause is of no use without --final")
+        }
         guard pause.duration >= .seconds(60) else { throw ValidationError("--pause must be 60s or more") }
     }
 

@@ -34,7 +34,8 @@ struct KeyPinCommand: VaultCommand {
     /// What an impostor would have to change to be of use.
     private static func show(_ vault: Vault, _ providers: [ProviderEntry], _ invocation: Invocation) {
         for case .provider(let provider) in providers {
-            invocation.note("\(provider.name): tokens come from \(provider.tokenEndpoint.rawValue)")
+            invocation.note(
+                "\(Printable.shortened(provider.name)): tokens come from \(provider.tokenEndpoint.rawValue)")
         }
     }
 }

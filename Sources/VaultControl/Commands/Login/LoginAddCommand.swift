@@ -48,7 +48,7 @@ struct LoginAddCommand: VaultCommand {
             let refreshToken = try refreshSource.map { try RefreshToken(reader.read("Refresh token", from: $0)) }
             return try await users.addLogin(
                 userId: tenant.user(user), provider: provider.map { tenant.provider($0) }, accessToken: accessToken,
-                expiresAt: try expiry.date(now: invocation.now), refreshToken: refreshToken, scope: scope, label: label)
+                expiresAt: try expiry.date(invocation), refreshToken: refreshToken, scope: scope, label: label)
         }
         try LoginFacts.emit(new: login, invocation)
     }

@@ -44,7 +44,9 @@ struct LoginUpdateCommand: VaultCommand {
             guard !unset.contains(name) else {
                 throw Failure.usage("--set and --unset name the same value", hint: "use only one of them")
             }
-            changes.updateValue(value, forKey: name)
+            guard changes.updateValue(value, forKey: name) == nil else {
+                throw Failure.usage("--set names \(Printable.named(name)) more than once", hint: "leave the others out")
+            }
         }
         let login = try await VaultAccess(global, invocation).manage { users in
             var login = try await selection.find(in: users.vault)

@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import Synchronization
 import TokenVault
+import VaultImport
 
 struct MaintainCommand: VaultCommand {
     static let configuration = CommandConfiguration(
@@ -35,8 +36,11 @@ struct MaintainCommand: VaultCommand {
     @Option(help: .init("How many renewals to run at a time.", valueName: "number"))
     var concurrency = 16
 
-    @Option(help: .init("Remove rows of the audit log that are older than this.", valueName: "time"))
-    var keepAudit = TimeSpan(AuditRetention.standard.age)
+    @Option(
+        help: .init(
+            "Remove rows of the audit log that are older than this. (default: \(MaintainCommand.standardAudit.defaultValueDescription))",
+            valueName: "time"))
+    var keepAudit: TimeSpan?
 
     @Flag(name: .customLong("keep-whole-audit"), help: "Remove no rows of the audit log.")
     var keepsWholeAudit = false
@@ -55,7 +59,15 @@ struct MaintainCommand: VaultCommand {
 
     var actsByItself: Bool { true }
 
+    private static let standardAudit = TimeSpan(AuditRetention.standard.age)
+
     func validate() throws {
+        guard keepAudit == nil || !keepsWholeAudit else {
+            throw ValidationError("--keep-audit and --keep-whole-audit cannot be combined")
+        }
+        guard keepAudit?.duration != .zero else {
+            throw ValidationError("--keep-audit 0 would remove each row at once; to remove none: --keep-whole-audit")
+        }
         guard (1...1_000).contains(concurrency) else {
             throw ValidationError("--concurrency must be between 1 and 1000")
         }
@@ -68,9 +80,10 @@ struct MaintainCommand: VaultCommand {
         let started = ContinuousClock.now
         let access = VaultAccess(global, invocation)
         if backups.backupEvery != nil {
-            _ = try access.file("leave out --backup-every; a vault on a server is backed up with its database")
+            let advice = "leave out --backup-every; a vault on a server is backed up with its database"
+            try backups.requireDirectory(vault: try access.file(advice))
+            try SealedOutput.check(backups.backupFor)
         }
-        try backups.requireDirectory()
         let metrics = try metricsFile.map { try MetricsFile($0) }
         let notifier = once ? nil : ServiceNotifier(invocation.console.environment)
         // To the very end: what is under way is finished while the service stops.
@@ -155,7 +168,7 @@ struct MaintainCommand: VaultCommand {
     }
 
     private func schedulerOptions(_ onRenewal: @escaping @Sendable (ScheduledRenewal) -> Void) -> SchedulerOptions {
-        let retention = keepsWholeAudit ? nil : AuditRetention(age: keepAudit.duration)
+        let retention = keepsWholeAudit ? nil : AuditRetention(age: (keepAudit ?? Self.standardAudit).duration)
         return SchedulerOptions(concurrency: concurrency, auditRetention: retention, onRenewal: onRenewal)
     }
 

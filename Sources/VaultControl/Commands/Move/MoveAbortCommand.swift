@@ -26,7 +26,7 @@ struct MoveAbortCommand: VaultCommand {
 
     func validate() throws {
         guard (target == nil) == targetIsLost else {
-            throw ValidationError("specify the target of the move, or --target-is-lost")
+            throw ValidationError("specify either the target of the move or --target-is-lost")
         }
     }
 

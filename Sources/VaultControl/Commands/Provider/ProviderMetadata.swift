@@ -6,6 +6,12 @@ import TokenVaultHTTP
 extension VaultAccess {
     /// Asks a provider for its metadata. Sends no token.
     func discover(_ issuer: Issuer, allowsInsecureLoopback: Bool) async throws -> ServerMetadata {
+        let text = issuer.rawValue
+        if let end = text.firstRange(of: "/.well-known/") {
+            throw Failure.usage(
+                "the issuer is not the address of its metadata document",
+                hint: "leave the end out: --issuer \(Printable.shortened(String(text[..<end.lowerBound]), to: 200))")
+        }
         let transport = try makeTransport()
         do {
             let metadata = try await Discovery.metadata(

@@ -37,6 +37,7 @@ struct ProviderProfilesCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let rows = try dir.map { try Self.rows(in: $0) } ?? ProviderProfile.shipped.map { Self.row(nil, $0) }
         try invocation.emit("profiles", rows.map(\.sheet), ["NAME", "TITLE", "READ", "PROBLEM"])
+        if rows.isEmpty, let dir { invocation.note("there is no profile (a file *.json) in \(Printable.path(dir))") }
         let failures = rows.filter { $0.failure != nil }
         guard failures.isEmpty else {
             throw invocation.end(

@@ -72,6 +72,9 @@ struct RequestCommand: VaultCommand {
                 throw ValidationError("--client cannot be combined with a login or --user")
             }
         }
+        guard loginArgument?.contains("://") != true || url.contains("://") else {
+            throw ValidationError("the URL and the login are swapped: it is vaultctl request URL LOGIN")
+        }
         guard login == nil || loginArgument == nil else {
             throw ValidationError("a login and --login cannot be combined")
         }

@@ -18,7 +18,8 @@ struct UserExportCommand: VaultCommand {
     var id: String
 
     @Option(
-        help: .init("Write to this new file instead of the standard output.", valueName: "file"), completion: .file())
+        help: .init("Write to this new file instead of the standard output; - is that.", valueName: "file"),
+        completion: .file())
     var out: String?
 
     @OptionGroup var tenant: TenantOption
@@ -32,7 +33,7 @@ struct UserExportCommand: VaultCommand {
             try await Self.sheet(tenant.user(id), vault, invocation)
         }
         let text = sheet.json.text + "\n"
-        guard let out else { return try invocation.console.write(text, to: .output) }
+        guard let out, out != "-" else { return try invocation.console.write(text, to: .output) }
         try PrivateFile.write(Array(text.utf8), to: out)
         invocation.note("wrote \(Printable.shortened(out, to: 200))")
     }

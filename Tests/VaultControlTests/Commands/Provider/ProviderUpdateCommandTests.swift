@@ -269,7 +269,7 @@ struct ProviderUpdateCommandTests {
         (["--client-auth", "none", "--client-secret-file", "/dev/null"], "does not use a client secret"),
         (["--profile", "nonesuch"], "no profile"),
         (["--drop-further-client-secrets"], "no secret that another one could follow"),
-        (["--client-id", ""], "client id"),
+        (["--client-id", ""], "--client-id is empty"),
         (["--second-client-secret-file", "/dev/null"], "no first secret for a second one to follow"),
         (["--dpop", "often"], "often"),
     ])

@@ -60,7 +60,8 @@ struct TenantCommandTests {
             #expect(try await run("events", "--user", "alice").output.contains(login))
             #expect(try await run("key", "rotate", "--data-keys", "--user", "alice").status == 0)
             #expect(try await run("restore", "accept", "--provider", "acme", "--dry-run").status == 0)
-            #expect(try await world.fails(.notFound, "login", "show", "--user", "alice").error.contains("no such user"))
+            #expect(
+                try await world.fails(.notFound, "login", "show", "--user", "alice").error.contains("no user alice"))
             #expect(
                 try await world.fails(.notFound, "login", "list", "--tenant", "nosuch").error.contains(
                     "no tenant nosuch"))

@@ -36,6 +36,21 @@ struct ActorTests {
         }
     }
 
+    /// In a file and on a server: the vault's making, and a restore that the operator tells of.
+    @Test func rowsOfCreationAndRestoreNameTheOperator() async throws {
+        try await World.with { world in
+            try await world.logIn("alice")
+            try await world.ok("restore", "hold", "--yes")
+            let rows = try await Self.rows(world)
+            for (kind, tool) in [("vault-created", "vaultctl init"), ("vault-restored", "vaultctl restore hold")] {
+                let row = try #require(rows.first { $0["kind"] as? String == kind }, "\(Self.kinds(rows))")
+                let actor = try #require(row["actor"] as? [String: Any], "\(row)")
+                #expect(actor["tool"] as? String == tool)
+                #expect(actor["uid"] as? Int == Int(geteuid()))
+            }
+        }
+    }
+
     /// Those too that are written before there is an open vault: by its making, by a migration, by a restore.
     @Test(.aboutFiles("a server's database is migrated and restored by other means"))
     func rowsOfAnOpeningNameTheOperator() async throws {

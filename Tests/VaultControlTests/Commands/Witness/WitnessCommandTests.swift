@@ -228,6 +228,29 @@ struct WitnessCommandTests {
         #expect(try await harness.run("status", "--witness", empty).status == 0)
     }
 
+    /// Slips of the hand: the witness log is named like something else. One line more would destroy a key.
+    @Test(.aboutFiles("the vault's file is one of them"))
+    func nothingButALogIsWrittenTo() async throws {
+        let harness = try await BadInputTests.filled()
+        let note = harness.path("note")
+        #expect(try await harness.run("witness", "begin", "--witness", note).status == 0)
+        let other = try Harness()
+        try await other.run("init")
+        let text = try harness.file("notes.txt", "buy milk\n")
+        let link = harness.path("link")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: harness.key)
+        for path in [harness.vault, harness.vault + ".lock", harness.key, note, text, other.vault, other.key, link] {
+            let before = FileManager.default.contents(atPath: path)
+            let refused = try await harness.run("status", "--witness", note, "--witness-log", path)
+            #expect(refused.status == 1, "\(path): \(refused.error)")
+            // A command that opens the vault may write to the note.
+            if path != note { #expect(FileManager.default.contents(atPath: path) == before, "\(path)") }
+        }
+        let log = try harness.file("log", "")
+        for _ in 0..<2 { #expect(try await harness.run("status", "--witness", note, "--witness-log", log).status == 0) }
+        #expect(try String(contentsOfFile: log, encoding: .utf8).hasPrefix("begin "))
+    }
+
     /// Slips of the hand: the witness is named like something else.
     @Test(.aboutFiles("the vault's file is one of them"), arguments: ["begin", "accept"])
     func nothingButANoteIsReplaced(_ verb: String) async throws {

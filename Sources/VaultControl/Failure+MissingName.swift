@@ -1,0 +1,36 @@
+import TokenVault
+
+extension Failure {
+    /// Names the user or the provider that the vault does not have as they were typed, and says what may be wrong with the
+    /// name: the library's errors hold no data of users.
+    mutating func nameWhatIsMissing(_ arguments: [String]) {
+        let noun: String
+        switch (code, message) {
+        case (VaultError.Code.unknownUser.name, "the vault has no such user"): noun = "user"
+        case (VaultError.Code.unknownProvider.name, "the vault has no such provider"): noun = "provider"
+        default: return
+        }
+        guard let given = GivenArguments(arguments) else { return }
+        // `user show ID`, `provider show NAME`, `token client PROVIDER`, `request --client PROVIDER`.
+        let options = noun == "user" ? ["--user"] : ["--provider", "--client"]
+        let positional = noun == "user" ? ["user": "ID"] : ["provider": "NAME", "token": "PROVIDER"]
+        let titles = options + [given.words.first.flatMap { positional[$0] }].compactMap(\.self)
+        guard let typed = titles.lazy.compactMap({ given.value(of: $0) }).first else { return }
+        let tenant = given.value(of: "--tenant")
+        let owner = tenant.map { "the tenant \(Printable.shortened($0))" } ?? "the vault"
+        message = "\(owner) has no \(noun) \(Printable.named(typed))"
+        if let tenant {
+            let of = noun == "user" ? "users" : "providers"
+            let list =
+                noun == "user" ? "vaultctl user list --tenant \(Printable.shortened(tenant))" : "vaultctl provider list"
+            hints = ["list its \(of): \(list)", "list all tenants: vaultctl tenant list"]
+        } else if let slash = typed.firstIndex(of: "/"), Tenant(String(typed[..<slash])) != nil {
+            let name = Printable.shortened(String(typed[typed.index(after: slash)...]))
+            let option = given.value(of: "--\(noun)") == nil ? "" : "--\(noun) "
+            hints.insert("if this is a \(noun) of a tenant: \(option)\(name) --tenant \(typed[..<slash])", at: 0)
+        }
+        if typed.contains(where: \.isWhitespace) || typed.unicodeScalars.contains(where: Printable.isDeceptive) {
+            hints.insert("look at the blank, or what cannot be seen, in the name: where does it come from?", at: 0)
+        }
+    }
+}

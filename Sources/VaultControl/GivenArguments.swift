@@ -1,0 +1,127 @@
+import ArgumentParser
+
+/// The options and arguments of a command line, as the parser will read them.
+struct GivenArguments {
+    struct Given {
+        let taken: CommandShape.Taken
+        let value: String?
+    }
+
+    /// The command, without `vaultctl`.
+    let words: [String]
+    private(set) var all: [Given] = []
+    /// The first option that the command does not have.
+    private(set) var unknown: String?
+
+    /// - Parameter arguments: with the command in front. Nil if they name none.
+    init?(_ arguments: [String]) {
+        var words: [String] = []
+        while let next = arguments.dropFirst(words.count).first, CommandTree.command(words + [next]) != nil {
+            words.append(next)
+        }
+        guard !words.isEmpty, let command = CommandTree.command(words), command.configuration.subcommands.isEmpty
+        else { return nil }
+        self.words = words
+        let shape = CommandShape(of: command)
+        var (rest, position) = (arguments.dropFirst(words.count), 0)
+        while let argument = rest.popFirst(), argument != "--" {
+            guard argument.hasPrefix("-"), argument != "-" else {
+                let places = shape.positionals
+                if let taken = places.dropFirst(position).first ?? places.last {
+                    all.append(Given(taken: taken, value: argument))
+                }
+                position += 1
+                continue
+            }
+            let name = String(argument.prefix { $0 != "=" })
+            guard let taken = shape[name] else {
+                let isOption = name.hasPrefix("--") && name.count > 2 && !["--help", "--version"].contains(name)
+                if isOption, !name.hasPrefix("--experimental"), !name.hasPrefix("--generate") {
+                    unknown = unknown ?? name
+                }
+                continue
+            }
+            if name != argument {
+                all.append(Given(taken: taken, value: String(argument.dropFirst(name.count + 1))))
+            } else if taken.takesValue, let value = rest.first, !value.hasPrefix("--") {
+                all.append(Given(taken: taken, value: value))
+                rest = rest.dropFirst()
+            } else {
+                all.append(Given(taken: taken, value: nil))
+            }
+        }
+    }
+
+    /// What an option was given, or an argument, whose names are `--user` and `ID`.
+    func value(of title: String) -> String? { all.last { $0.taken.title == title }?.value }
+}
+
+extension GivenArguments {
+    /// Refuses what a script leaves whose variable is not set, and an option that is given twice, of which the parser would
+    /// take the last.
+    static func check(_ arguments: [String]) throws(Failure) {
+        try refuseDash(arguments)
+        guard isOdd(arguments), let given = GivenArguments(arguments) else { return }
+        for argument in given.all where argument.value == "" { try given.refuseEmpty(argument.taken) }
+        var seen: Set<String> = []
+        for argument in given.all where argument.taken.takesValue && !argument.taken.isRepeating {
+            guard seen.insert(argument.taken.title).inserted else {
+                throw .usage(
+                    "\(argument.taken.title) is given more than once",
+                    hint:
+                        "it takes one value: leave the others out; vaultctl \(given.words.joined(separator: " ")) --help "
+                        + "says which options are repeatable")
+            }
+        }
+    }
+
+    /// Whether it is worth asking the parser.
+    private static func isOdd(_ arguments: [String]) -> Bool {
+        let short = ["-u": "--user", "-p": "--provider", "-n": "--last", "-d": "--data", "-X": "--method"]
+        var seen: Set<String> = []
+        for argument in arguments {
+            if argument == "--" { return false }
+            if argument.isEmpty { return true }
+            guard argument.hasPrefix("-"), argument.count > 1 else { continue }
+            let name = String(argument.prefix { $0 != "=" })
+            if argument.count == name.count + 1 || !seen.insert(short[name] ?? name).inserted { return true }
+        }
+        return false
+    }
+
+    private func refuseEmpty(_ taken: CommandShape.Taken) throws(Failure) {
+        let name = taken.title
+        // An empty body is one, and these say what else may name the file.
+        let told = ["--data", "--vault", "--key-file", "--passphrase-file", "--ca-file"]
+        guard !told.contains(name) || words == ["init"] else { return }
+        let check = "in a script, check that its variable is set"
+        guard taken.takesValue else { throw .usage("\(name) is empty", hint: check) }
+        throw Self.isPath(name)
+            ? .usage("the path of \(name) is empty", hint: "name a file; \(check)")
+            : .usage("the value of \(name) is empty", hint: check)
+    }
+
+    private static func isPath(_ name: String) -> Bool {
+        ["-file", "-dir", "-log", "--provider-map"].contains(where: name.hasSuffix)
+            || ["--vault", "--witness", "--report", "--output", "--out", "--certificate", "--evidence", "--config"]
+                .contains(name)
+    }
+
+    /// What is kept in a file of its own is not written to standard output, and a file named `-` is hard to get rid of.
+    private static func refuseDash(_ arguments: [String]) throws(Failure) {
+        let made = [
+            "--certificate", "--metrics-file", "--cursor-file", "--new-key-file", "--witness", "--witness-log",
+            "--backup-dir",
+        ]
+        let isInit = arguments.first == "init"
+        for (index, argument) in arguments.enumerated() {
+            if argument == "--" { return }
+            let name = argument.hasSuffix("=-") ? String(argument.dropLast(2)) : argument
+            guard made.contains(name) || isInit && ["--vault", "--key-file"].contains(name),
+                name != argument || arguments.dropFirst(index + 1).first == "-"
+            else { continue }
+            throw .usage(
+                "\(name) wants a path, and - is none", hint: "name a file: it is not written to standard output")
+        }
+    }
+}
