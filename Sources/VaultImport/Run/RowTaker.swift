@@ -7,7 +7,7 @@ import VaultStorage
 /// Says of the rows of one run what is to be done with each, a batch at a time, and what the source no longer has.
 struct RowTaker {
     /// Rows of one transaction.
-    static let batch = 2_000
+    static let batch = 1_500
 
     private let vault: Vault
     private let source: String

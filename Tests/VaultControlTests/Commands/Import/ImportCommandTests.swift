@@ -154,7 +154,7 @@ import VaultControl
             let lines = result.output.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
             #expect(lines.dropLast() == ["137", "137", "137", "137"])
             let before = try #require(lines.last.flatMap { Int($0) })
-            #expect(before > 0 && before < rows && before.isMultiple(of: 2_000), "\(before)")
+            #expect(before > 0 && before < rows && before.isMultiple(of: 1_500), "\(before)")
             let run = try await world.ok("import", "run", path, "--name", "web", "--json").json
             let outcomes = try #require(run["outcomes"] as? [String: Int])
             #expect(outcomes["unchanged"] == before && outcomes["added"] == rows - before)
