@@ -135,6 +135,12 @@ struct Breaker: Equatable, Sendable {
         min(Self.advantage * (1 << min(staleProbes, 7)), Backoff.breaker.most)
     }
 
+    /// Whether the registration was changed since what was learned. True once.
+    mutating func isVoid(at revision: Int64) -> Bool {
+        guard let known = self.revision, known < revision else { return false }
+        return adopt(revision)
+    }
+
     /// False for a registration that has been changed since.
     private mutating func adopt(_ revision: Int64) -> Bool {
         if let known = self.revision, known >= revision { return known == revision }

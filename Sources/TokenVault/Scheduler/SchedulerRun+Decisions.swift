@@ -11,6 +11,21 @@ extension SchedulerRun {
     /// More rows than this are not read: then everything counts as decided.
     private static let mostRows: Int64 = 4_096
 
+    /// A registration that was changed since it was refused is tried at once.
+    func noticeRegistrations(_ plan: inout Plan) async {
+        let providers = state.withLock { Set($0.refused.values) }
+        if !providers.isEmpty { plan.pause = min(plan.pause, SchedulerState.decisionInterval) }
+        for provider in providers {
+            guard let revision = try? await vault.store.provider(provider).revision else { continue }
+            let isNew = context.conduct.change(provider) { conduct in
+                guard conduct.breaker.isVoid(at: revision) else { return false }
+                conduct.pace.release()
+                return true
+            }
+            if isNew { state.withLock { $0.noteNewRegistration(at: provider) } }
+        }
+    }
+
     /// Looks for decisions of an operator while logins rest until there is one, so that they are renewed at once.
     func noticeDecisions(_ plan: inout Plan) async {
         let (isAnyUndecided, from) = state.withLock { (!$0.undecided.isEmpty, $0.decisionsAfter) }

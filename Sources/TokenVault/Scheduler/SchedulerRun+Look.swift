@@ -31,6 +31,7 @@ extension SchedulerRun {
             return plan
         }
         await noticeDecisions(&plan)
+        await noticeRegistrations(&plan)
         var rooms = Rooms()
         await lookAtIndex(now, uptime, &places, &rooms, &plan)
         await lookBehindClock(uptime, &places, &rooms, &plan)

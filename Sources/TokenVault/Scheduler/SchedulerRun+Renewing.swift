@@ -16,6 +16,8 @@ extension SchedulerRun {
         var until: Timestamp?
         /// Whether the vault could not be read or written.
         var isUnserved = false
+        /// Whether its provider refuses our client.
+        var isClientRefused = false
     }
 
     /// Looks at a login more closely, and renews it if it is really due and no other renewal is under way.
@@ -28,6 +30,7 @@ extension SchedulerRun {
             if step.isUnserved { return state.endUnserved(candidate, uptime: uptime) }
             state.end(candidate, rest: step.rest, uptime: uptime)
             if step.outcome == .renewed { state.noteServed() }
+            state.noteRefusal(candidate, isClientRefused: step.isClientRefused)
         }
         guard let outcome = step.outcome else { return }
         report { $0.outcomes[outcome, default: 0] += 1 }
@@ -79,7 +82,14 @@ extension SchedulerRun {
         }
         return Step(
             outcome: RenewalOutcome(ending), refusal: refusal, rest: rest, until: until,
-            isUnserved: Self.isUnserved(ending))
+            isUnserved: Self.isUnserved(ending), isClientRefused: Self.isClientRefused(ending))
+    }
+
+    private static func isClientRefused(_ ending: RenewalMachine.Ending) -> Bool {
+        switch ending {
+        case .failed(.clientRefused), .refused(.breakerOpen): true
+        default: false
+        }
     }
 
     private static func isUnserved(_ ending: RenewalMachine.Ending) -> Bool {

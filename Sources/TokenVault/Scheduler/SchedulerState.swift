@@ -24,6 +24,8 @@ struct SchedulerState: Sendable {
     private var unserved: Set<LoginHandle> = []
     /// Of these, the one that tries whether it can.
     private var trial: LoginHandle?
+    /// Those whose client was refused, or that wait because it was, with their providers.
+    private(set) var refused: [LoginHandle: ProviderHandle] = [:]
     /// The last audit row that was read for that; nil until it is known where to begin.
     var decisionsAfter: Int64?
     private var purgedAt = Duration.zero
@@ -90,6 +92,17 @@ struct SchedulerState: Sendable {
         let isOver = !inFlight.contains(trial) && (rests[trial] ?? .zero) + Self.trialInterval < uptime
         if isOver { noteServed() }
         return !isOver
+    }
+
+    mutating func noteRefusal(_ candidate: SchedulerRun.Candidate, isClientRefused: Bool) {
+        guard isClientRefused else { return refused[candidate.login] = nil }
+        if refused.count < Self.mostRests { refused[candidate.login] = candidate.provider }
+    }
+
+    /// The registration that was refused is not the one that is there now.
+    mutating func noteNewRegistration(at provider: ProviderHandle) {
+        for (login, other) in refused where other == provider { rests[login] = nil }
+        refused = refused.filter { $0.value != provider }
     }
 
     /// Something was decided: about one login, or about others too.

@@ -9,6 +9,15 @@ extension VaultFile {
         return unsafe statvfs(parent, &info) == 0 && info.f_flag & UInt(ST_RDONLY) != 0
     }
 
+    /// Whether a file that is there can no longer be opened for writing, though its mode allows it. A kernel lets a file system
+    /// turn so where a disk has failed, and need not say that it is mounted read-only.
+    static func hasTurnedReadOnly(_ lockPath: String) -> Bool {
+        let number = unsafe Glibc.open(lockPath, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+        guard number >= 0 else { return errno == EROFS }
+        _ = Glibc.close(number)
+        return false
+    }
+
     /// Why the vault cannot be written here; `nil` if it can be.
     var readOnlyRefusal: StoreError? {
         if isMountedReadOnly {
@@ -16,6 +25,7 @@ extension VaultFile {
                 .readOnly, "the file system is mounted read-only: the vault can be read, and not changed",
                 hint: "mount it writable, or stop all that use the vault and copy it to another place")
         }
+        if Self.hasTurnedReadOnly(lockPath) { return .turnedReadOnly }
         // A process that changes a vault must show in its lock file that it lives.
         let isLockable =
             Descriptor.Identity(path: lockPath) != nil ? unsafe Glibc.access(lockPath, W_OK) == 0 : isExtensible

@@ -6,7 +6,11 @@ extension SQLiteVaultStore {
     ) async throws {
         try database.liveness.check()
         if let readOnlyRefusal { throw readOnlyRefusal }
-        try await writer.perform(foresight, body)
+        do { try await writer.perform(foresight, body) } catch let error as StoreError {
+            // A connection that is made after that is one for reading, and knows of no failed disk.
+            let isFailedDisk = error.code == .readOnly && VaultFile.hasTurnedReadOnly(database.path + ".lock")
+            throw isFailedDisk ? .turnedReadOnly : error
+        }
     }
 
     package func removeRemnants() async -> Remnants {

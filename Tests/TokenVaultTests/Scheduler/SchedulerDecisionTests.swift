@@ -1,4 +1,5 @@
 import EngineSupport
+import OAuthClient
 import TestSupport
 import Testing
 import TokenVaultTesting
@@ -69,6 +70,25 @@ struct SchedulerDecisionTests {
             await world.pass(upTo: .seconds(2_000), step: .seconds(20))
             #expect(server.count == 0)
             _ = try await operatorsVault.acceptRestore(ofProvider: "acme")
+            await world.pass(upTo: .seconds(3), step: .seconds(1)) { server.count == 3 }
+            #expect(server.count == 3)
+        }
+        await operatorsVault.close()
+    }
+
+    /// The server has refused the former one long enough for pauses to be long.
+    @Test func aNewClientSecretOfAnotherProcessIsTriedAtOnce() async throws {
+        let world = try await World()
+        _ = try await world.addChains(3)
+        world.transport.fallback = .error("invalid_client")
+        let (operatorsVault, _) = try await world.anotherProcess()
+        try await world.scheduling { _ in
+            await world.pass(upTo: .seconds(4_000), step: .seconds(20))
+            #expect(world.transport.requestCount > 0)
+            let server = RotatingServer(world)
+            var change = ProviderChange()
+            change.authentication = .clientSecretBasic(try ClientSecret("CANARY-secret-2"))
+            _ = try await operatorsVault.updateProvider(named: "acme", change)
             await world.pass(upTo: .seconds(3), step: .seconds(1)) { server.count == 3 }
             #expect(server.count == 3)
         }

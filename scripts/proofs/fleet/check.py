@@ -1,7 +1,7 @@
 """Three machines share a vault on a server, and are stopped, killed, cut off and failed over: see docs/testing.md.
 
     scripts/proofs/fleet/check.py BINARIES [--failovers N] [--lossy N] [--holds N] [--promotions N] [--restores N]
-                                   [--kills N] [--cuts N] [--seed N]
+                                   [--one-hold] [--kills N] [--cuts N] [--seed N]
 """
 
 import argparse
@@ -25,6 +25,8 @@ from visits import compile_clock
 
 # A login may end when it is accepted. So that enough go on living, a vault is held only so often.
 HOLDS_OF_A_VAULT = 2
+# What holds all logins, each in half a minute or more.
+HOLDING = ("holds", "promotions", "restores")
 
 
 def parts(fleet: Fleet, wanted: argparse.Namespace) -> list[Part]:
@@ -45,6 +47,13 @@ def parts(fleet: Fleet, wanted: argparse.Namespace) -> list[Part]:
     made.append(Roughly(
         fleet, len(made) + 1, {"kills": wanted.kills, "cuts": rest}, 900 + 2 * wanted.kills + 4 * rest))
     return made
+
+
+def leave_one_hold(wanted: argparse.Namespace) -> None:
+    chosen = random.choice(HOLDING)
+    for kind in HOLDING:
+        setattr(wanted, kind, int(kind == chosen))
+    print(f"machines: logins are held once, by one of the {chosen}", flush=True)
 
 
 def main(wanted: argparse.Namespace) -> int:
@@ -90,6 +99,8 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--holds", type=int, default=1, help="of this kind, while processes are killed")
     parser.add_argument("--promotions", type=int, default=1, help="of a standby that lacks what the other one has")
     parser.add_argument("--restores", type=int, default=1, help="from a base backup that is started in the primary's place")
+    parser.add_argument("--one-hold", action="store_true",
+                        help="one of the last three, which the seed chooses, instead of the numbers given")
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--cuts", type=int, default=20)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
@@ -100,6 +111,8 @@ if __name__ == "__main__":
     wanted = read_arguments()
     print(f"machines: seed {wanted.seed}", flush=True)
     random.seed(wanted.seed)
+    if wanted.one_hold:
+        leave_one_hold(wanted)
     # Everything that was started ends with this program, also if it is told to.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     sys.exit(main(wanted))

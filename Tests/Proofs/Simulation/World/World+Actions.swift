@@ -145,7 +145,7 @@ extension World {
     }
 
     /// A new grant, set by the app on the old login.
-    private func replace(_ process: SimulatedProcess, _ users: UserManager, _ login: LoginID, _ user: String) {
+    func replace(_ process: SimulatedProcess, _ users: UserManager, _ login: LoginID, _ user: String) {
         // A login bound to a key cannot take tokens that are bound to none.
         guard server.behaviour != .nonceFirst else { return }
         let (access, refresh) = server.logIn(user)

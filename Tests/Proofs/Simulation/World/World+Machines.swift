@@ -1,3 +1,4 @@
+import TokenVault
 import TokenVaultTesting
 
 extension World {
@@ -5,7 +6,7 @@ extension World {
 
     private static let disturbances: [(weight: Int, value: Disturbance)] = [
         (12, .cut), (6, .heal), (3, .slow), (3, .failOver), (4, .setClock), (2, .clone),
-        (6, .putBack),
+        (10, .putBack),
     ]
 
     /// What happens to the network and the database server.
@@ -38,7 +39,7 @@ extension World {
         let earlier = ledger.vault.database.current
         let isPromotion = random.chance(50)
         let time = Int64(isPromotion ? random.between(50, 3_000) : random.between(500, 120_000))
-        events.add(after: time) { [self] in
+        let putBack = { [self] in
             // Faults have ended, or there is nothing to lose.
             guard settledAt == nil, !room.isDown, ledger.hasChanged(since: earlier) else { return }
             trace.note("putBack", isPromotion ? 1 : 0, Int(time), at: now)
@@ -48,6 +49,27 @@ extension World {
             judge.wentBack()
             if isPromotion { counts.promotions += 1 } else { counts.restores += 1 }
             if isPromotion { room.failOver(for: Int64(random.between(100, 15_000))) }
+            for user in logIns.keys.sorted() where random.chance(50) {
+                askAgain(user, after: random.between(500, 20_000))
+            }
+        }
+        events.add(after: time) { [self] in
+            if random.chance(60) { putBackAtRequest = putBack } else { putBack() }
+        }
+    }
+
+    /// The user of a login that is held logs in again, and a call renews it.
+    private func askAgain(_ user: String, after milliseconds: Int) {
+        events.add(after: Int64(milliseconds)) { [self] in
+            guard settledAt == nil, let login = logIns[user],
+                let process = processes.first(where: { $0.state == .running && $0.users != nil }),
+                let users = process.users
+            else { return }
+            replace(process, users, login, user)
+            events.add(after: 2_000) { [self] in
+                guard settledAt == nil, process.state == .running else { return }
+                observed(process, "renew", login) { try await users.accessToken(for: .login(login), .renewed) }
+            }
         }
     }
 

@@ -20,6 +20,10 @@ extension World {
         trace.note("send", exchange.process, isRefresh ? 1 : 0, at: now, "\(fate) \(judge.name(exchange))")
         carry(exchange, fate)
         hazard(exchange.process)
+        if isRefresh, let putBack = putBackAtRequest {
+            putBackAtRequest = nil
+            events.add(after: 1, putBack)
+        }
     }
 
     private func carry(_ exchange: Exchange, _ fate: Fate) {

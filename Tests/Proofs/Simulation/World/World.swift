@@ -41,6 +41,8 @@ final class World: @unchecked Sendable {
     var undeliverable: [Exchange] = []
     /// Everything is judged; nothing counts any more.
     var isBurying = false
+    /// Puts it back as soon as a request is under way.
+    var putBackAtRequest: (() -> Void)?
     /// How often the vault was put back to an earlier state, and the incarnation that it had then.
     var putBacks = 0
     var incarnationOfPutBack: Int64?
@@ -105,7 +107,7 @@ final class World: @unchecked Sendable {
             planned.stalls += random.between(0, 1)
             planned.hazardRate = random.pick([2, 10, 30])
             (planned.clones, planned.clocks) = (random.between(0, 1), random.chance(50) ? random.between(1, 3) : 0)
-            planned.putBacks = random.chance(30) ? 1 : 0
+            planned.putBacks = random.chance(50) ? 1 : 0
         }
         if isCalm { (planned.network, planned.networkRate, planned.crashes) = (6, random.pick([20, 60]), 3) }
         plannedChaos = planned
