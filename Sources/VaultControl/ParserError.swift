@@ -152,6 +152,14 @@ struct ParserError {
         if let name = unknown?.name, namesOutputFile(name) {
             hints.append("this command prints to standard output: add > FILE")
         }
+        if let name = unknown?.name, ["--login", "--id", "--slot", "--name", "--backup"].contains(name),
+            unknown?.suggestion == nil,
+            let argument = usage?.split(separator: " ").last(where: {
+                $0.contains("<") && !$0.contains("<options>") && !$0.contains("--")
+            })
+        {
+            hints.append("it is an argument, and no option: \(argument)")
+        }
         if unknown?.name == "--every", words == ["key", "rotate"] {
             hints.append("it is done once; on a schedule: vaultctl maintain --rotate-root-every 30d")
         }

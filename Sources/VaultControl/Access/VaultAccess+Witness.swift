@@ -40,7 +40,13 @@ extension VaultAccess {
         if let witness {
             try requireFileOfItsOwn(witness, "the witness", "--witness", log.map { [("the witness log", $0)] } ?? [])
         }
-        if let log { try requireFileOfItsOwn(log, "the witness log", "--witness-log", []) }
+        guard let log else { return }
+        try requireFileOfItsOwn(log, "the witness log", "--witness-log", [])
+        if let kind = FileKind(log), [.directory, .notAFile].contains(kind) {
+            throw .usage(
+                "the witness log \(Printable.path(log)) is \(kind.words)",
+                hint: "name a file of its own, on another file system: --witness-log PATH")
+        }
     }
 
     private func requireFileOfItsOwn(
