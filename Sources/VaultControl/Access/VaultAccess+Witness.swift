@@ -72,7 +72,14 @@ extension VaultAccess {
     static func isSameFile(_ one: String, _ two: String) -> Bool {
         if one == two { return true }
         var (first, second) = (stat(), stat())
-        return unsafe stat(one, &first) == 0 && stat(two, &second) == 0 && first.st_dev == second.st_dev
+        let areThere = unsafe (stat(one, &first) == 0, stat(two, &second) == 0)
+        if areThere.0, areThere.1 { return first.st_dev == second.st_dev && first.st_ino == second.st_ino }
+        // One that is not there yet, by another name of its directory.
+        guard !areThere.0, !areThere.1, one.split(separator: "/").last == two.split(separator: "/").last else {
+            return false
+        }
+        let (its, other) = (InputFile.directory(of: one), InputFile.directory(of: two))
+        return unsafe stat(its, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev
             && first.st_ino == second.st_ino
     }
 }

@@ -246,6 +246,12 @@ struct WitnessCommandTests {
             // A command that opens the vault may write to the note.
             if path != note { #expect(FileManager.default.contents(atPath: path) == before, "\(path)") }
         }
+        // Not there yet, and named by another way to the same directory.
+        for ending in [".spool", "-journal"] {
+            let path = harness.directory + "/./" + URL(filePath: harness.vault).lastPathComponent + ending
+            let refused = try await harness.run("witness", "begin", "--witness", path)
+            #expect(refused.status == 1 && refused.error.contains("is named like the vault"), "\(refused.error)")
+        }
         let log = try harness.file("log", "")
         for _ in 0..<2 { #expect(try await harness.run("status", "--witness", note, "--witness-log", log).status == 0) }
         #expect(try String(contentsOfFile: log, encoding: .utf8).hasPrefix("begin "))
