@@ -27,6 +27,14 @@ extension VaultAccess {
     func acceptForWitness() async throws -> Bool {
         let location = try location
         try requireFile()
+        // Before anything is held for a note that could not be written.
+        if let file = self.options.witness ?? environment("TOKENVAULT_WITNESS"),
+            FileKind(InputFile.directory(of: file)) != .directory
+        {
+            throw Failure(
+                .machine, "there is no directory for the witness \(Printable.path(file))",
+                hints: ["make its directory, or mount its disk"])
+        }
         var reader = SecretReader(invocation.console)
         let key = try keySource(&reader, isNew: false)
         let options = try vaultOptions
