@@ -228,6 +228,14 @@ struct WitnessCommandTests {
         #expect(try await harness.run("status", "--witness", empty).status == 0)
     }
 
+    @Test func nothingIsHeldForANoteThatCannotBeWritten() async throws {
+        let harness = try await BadInputTests.filled()
+        let path = harness.path("nosuch") + "/note"
+        let refused = try await harness.run("witness", "accept", "--yes", "--witness", path)
+        #expect(refused.status == 10 && refused.error.contains("no directory for the witness"), "\(refused.error)")
+        #expect(try await harness.run("audit", "list", "--kind", "witness-replaced").output.isEmpty)
+    }
+
     /// Slips of the hand: the witness log is named like something else. One line more would destroy a key.
     @Test(.aboutFiles("the vault's file is one of them"))
     func nothingButALogIsWrittenTo() async throws {
