@@ -39,6 +39,10 @@ enum CommandNames {
         "login test": "what comes next for a login: vaultctl login show ID; to renew it: vaultctl login refresh ID",
         "tenant add": "a tenant is there once a provider or a login is added with --tenant NAME",
         "tenant create": "a tenant is there once a provider or a login is added with --tenant NAME",
+        "migrate rollback": "there is no way back but a copy from before: vaultctl migrate status lists them",
+        "migrate down": "there is no way back but a copy from before: vaultctl migrate status lists them",
+        "user logout": "end the user's logins: vaultctl login end --user ID",
+        "user revoke": "end the user's logins: vaultctl login end --user ID",
         "user rename":
             "a user's id stays: log the user in under the new one: vaultctl login begin --user ID --provider NAME",
         "witness check": "did you mean: vaultctl witness show",
@@ -62,7 +66,9 @@ enum CommandNames {
         }
         // What is done by another means, if it is done at all.
         if let other = words.count > 1 ? elsewhere[words.prefix(2).joined(separator: " ").lowercased()] : nil {
-            return Failure(.usage, "\(path) has no command '\(Printable.shortened(name))'", hints: [other])
+            return Failure(
+                .usage, "\(path) has no command '\(Printable.shortened(name))'",
+                hints: [other, "\(path) --help lists all commands"])
         }
         let sentence = "\(path) has no command '\(Printable.shortened(name))'"
         return Failure(

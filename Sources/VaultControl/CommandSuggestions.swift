@@ -30,7 +30,9 @@ struct CommandSuggestions {
         var scored = rank(readings)
         // `logout alice`, `lease revoke ID`: one of the words says what is to be done.
         if scored.isEmpty, words.count > 1, CommandTree.command([words[0]]) == nil {
-            scored = rank([words[0], words[1]].filter { CommandTree.command([$0]) == nil }.map { [$0] })
+            scored = rank(
+                [words[0], words[1]].filter { CommandTree.command([$0])?.configuration.subcommands.isEmpty ?? true }
+                    .map { [$0] })
             // `remote add` could be that of any noun.
             if scored.filter({ $0.score == scored.map(\.score).max() }).count > 2 { scored = [] }
         }

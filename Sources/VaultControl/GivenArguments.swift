@@ -36,6 +36,7 @@ struct GivenArguments {
             let name = String(argument.prefix { $0 != "=" })
             guard let taken = shape[name] else {
                 let isOption = name.hasPrefix("--") && name.count > 2 && !["--help", "--version"].contains(name)
+                if shape["-" + name] != nil { unknown = unknown ?? name }
                 if isOption, !name.hasPrefix("--experimental"), !name.hasPrefix("--generate") {
                     unknown = unknown ?? name
                 }
@@ -63,6 +64,11 @@ extension GivenArguments {
         try refuseDash(arguments)
         guard isOdd(arguments), let given = GivenArguments(arguments) else { return }
         for argument in given.all where argument.value == "" { try given.refuseEmpty(argument.taken) }
+        let flags = Set(arguments.prefix { $0 != "--" })
+        for flag in flags where flag.hasPrefix("--no-") && flags.contains("--" + flag.dropFirst("--no-".count)) {
+            throw .usage(
+                "--\(flag.dropFirst("--no-".count)) and \(flag) cannot be combined", hint: "use only one of them")
+        }
         var seen: Set<String> = []
         for argument in given.all where argument.taken.takesValue && !argument.taken.isRepeating {
             guard seen.insert(argument.taken.title).inserted else {
@@ -81,7 +87,7 @@ extension GivenArguments {
         var seen: Set<String> = []
         for argument in arguments {
             if argument == "--" { return false }
-            if argument.isEmpty { return true }
+            if argument.isEmpty || argument.hasPrefix("--no-") { return true }
             guard argument.hasPrefix("-"), argument.count > 1 else { continue }
             let name = String(argument.prefix { $0 != "=" })
             if argument.count == name.count + 1 || !seen.insert(short[name] ?? name).inserted { return true }

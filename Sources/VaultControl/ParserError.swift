@@ -147,11 +147,28 @@ struct ParserError {
         return "this command asks no question: leave \(name) out"
     }
 
+    /// The argument that was typed as an option: one of its name, or the only one of a command.
+    private var argument: String? {
+        guard let unknown, unknown.suggestion == nil, let usage else { return nil }
+        let words = usage.split(separator: " ").filter { $0.contains("<") && !$0.contains("<options>") }
+        // What follows an option in the usage is its value.
+        let all = usage.split(separator: " ")
+        let arguments = words.filter { word in
+            let index = all.firstIndex(of: word) ?? 0
+            return index == 0 || !all[index - 1].hasPrefix("--")
+        }
+        let name = unknown.name.drop { $0 == "-" }
+        if let same = arguments.first(where: { $0.contains("<\(name)>") }) { return String(same) }
+        let isOne = arguments.count == 1 && ["login", "id", "slot", "name", "backup"].contains(name)
+        return isOne ? String(arguments[0]) : nil
+    }
+
     private var hints: [String] {
         var hints = invalid?.hints ?? missing
         if let name = unknown?.name, namesOutputFile(name) {
             hints.append("this command prints to standard output: add > FILE")
         }
+        if let argument { hints.append("it is an argument, and no option: \(argument)") }
         if unknown?.name == "--every", words == ["key", "rotate"] {
             hints.append("it is done once; on a schedule: vaultctl maintain --rotate-root-every 30d")
         }

@@ -38,7 +38,7 @@ extension ServerMetadata {
         authorizationResponseIssParameterSupported = try reader.flag("authorization_response_iss_parameter_supported")
         requirePushedAuthorizationRequests = try reader.flag("require_pushed_authorization_requests")
         tlsClientCertificateBoundAccessTokens = try reader.flag("tls_client_certificate_bound_access_tokens")
-        mtlsEndpointAliases = try reader.endpoints("mtls_endpoint_aliases")
+        mtlsEndpointAliases = try reader.endpoints("mtls_endpoint_aliases", &unread)
         unreadMembers = unread
     }
 }
@@ -71,7 +71,7 @@ private struct MetadataReader {
     }
 
     /// Names of endpoints with their addresses. What else is there is passed over.
-    func endpoints(_ member: String) throws(DiscoveryError) -> [String: EndpointURL] {
+    func endpoints(_ member: String, _ unread: inout [String]) throws(DiscoveryError) -> [String: EndpointURL] {
         switch object[member] {
         case nil, .null?: return [:]
         case .object(let members)?:
@@ -85,7 +85,9 @@ private struct MetadataReader {
                 }
             }
             return found
-        default: throw DiscoveryError(.malformed, member: member)
+        default:
+            unread.append(member)
+            return [:]
         }
     }
 

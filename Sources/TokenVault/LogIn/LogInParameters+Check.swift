@@ -24,8 +24,10 @@ extension LogInParameters {
         guard extra.count <= Self.mostExtra,
             extra.allSatisfy({ Self.isPlain($0.name) && $0.value.utf8.count <= Self.longestValue })
         else { throw VaultError(.invalidArgument, "there are up to 32 extra parameters of at most 4 KiB") }
-        guard !extra.contains(where: { AuthorizationURL.ownParameters.contains($0.name) || $0.name == "nonce" }) else {
-            throw VaultError(.invalidArgument, "an extra parameter would replace what protects the log-in")
+        let own = extra.first { AuthorizationURL.ownParameters.contains($0.name) || $0.name == "nonce" }
+        if let own {
+            throw VaultError(
+                .invalidArgument, "the parameter \(own.name) is set by the log-in itself, and cannot be an extra one")
         }
     }
 

@@ -302,7 +302,9 @@ extension VaultWitness {
             alarm: { error in
                 let reason: Logger.Metadata = ["reason": "\(error.reason)"]
                 guard error.code == .rollbackSuspected else {
-                    return logger.warning("the witness is behind", metadata: reason)
+                    return error.reason.hasPrefix("the witness log")
+                        ? logger.warning("the witness log has a gap", metadata: reason)
+                        : logger.warning("the witness is behind", metadata: reason)
                 }
                 logger.error("the witness refuses the vault, and nothing more is written", metadata: reason)
             })

@@ -158,8 +158,8 @@ extension VaultAccess {
         let path = key.file.map { Printable.path($0.path) } ?? ""
         let noun = key.file?.noun
         return switch kind {
-        case .keyFile where noun != "key file": "this is a key file: use --key-file \(path)"
-        case .identity where noun != "identity file": "this is an age identity: use --identity \(path)"
+        case .keyFile where noun != "key file": "this is a key file: use \(target(key))key-file \(path)"
+        case .identity where noun != "identity file": "this is an age identity: use \(target(key))identity \(path)"
         case .vault where noun != nil: "the vault is named with --vault, and its key file with --key-file"
         case .backup where noun != nil: "a backup is an argument: vaultctl backup verify \(path)"
         case .keyFileWithMark:
@@ -168,6 +168,8 @@ extension VaultAccess {
         default: nil
         }
     }
+
+    private func target(_ key: KeyInUse) -> String { key.origin.hasPrefix("--target-") ? "--target-" : "--" }
 
     private func isSwapped(_ place: NamedPlace, _ keyPath: String) -> Bool {
         FileKind(place.path) == .keyFile && [.vault, .backup].contains(FileKind(keyPath))

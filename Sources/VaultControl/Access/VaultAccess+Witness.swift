@@ -27,6 +27,14 @@ extension VaultAccess {
     func acceptForWitness() async throws -> Bool {
         let location = try location
         try requireFile()
+        // Before anything is held for a note that could not be written.
+        if let file = self.options.witness ?? environment("TOKENVAULT_WITNESS"),
+            FileKind(InputFile.directory(of: file)) != .directory
+        {
+            throw Failure(
+                .machine, "there is no directory for the witness \(Printable.path(file))",
+                hints: ["make its directory, or mount its disk"])
+        }
         var reader = SecretReader(invocation.console)
         let key = try keySource(&reader, isNew: false)
         let options = try vaultOptions
@@ -40,7 +48,13 @@ extension VaultAccess {
         if let witness {
             try requireFileOfItsOwn(witness, "the witness", "--witness", log.map { [("the witness log", $0)] } ?? [])
         }
-        if let log { try requireFileOfItsOwn(log, "the witness log", "--witness-log", []) }
+        guard let log else { return }
+        try requireFileOfItsOwn(log, "the witness log", "--witness-log", [])
+        if let kind = FileKind(log), [.directory, .notAFile].contains(kind) {
+            throw .usage(
+                "the witness log \(Printable.path(log)) is \(kind.words)",
+                hint: "name a file of its own, on another file system: --witness-log PATH")
+        }
     }
 
     private func requireFileOfItsOwn(
@@ -66,7 +80,14 @@ extension VaultAccess {
     static func isSameFile(_ one: String, _ two: String) -> Bool {
         if one == two { return true }
         var (first, second) = (stat(), stat())
-        return unsafe stat(one, &first) == 0 && stat(two, &second) == 0 && first.st_dev == second.st_dev
+        let areThere = unsafe (stat(one, &first) == 0, stat(two, &second) == 0)
+        if areThere.0, areThere.1 { return first.st_dev == second.st_dev && first.st_ino == second.st_ino }
+        // One that is not there yet, by another name of its directory.
+        guard !areThere.0, !areThere.1, one.split(separator: "/").last == two.split(separator: "/").last else {
+            return false
+        }
+        let (its, other) = (InputFile.directory(of: one), InputFile.directory(of: two))
+        return unsafe stat(its, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev
             && first.st_ino == second.st_ino
     }
 }

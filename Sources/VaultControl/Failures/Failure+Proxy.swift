@@ -12,6 +12,9 @@ extension Failure {
     }
 
     private static func isOfNetwork(_ error: any Error) -> Bool {
+        if let failure = error as? Failure {
+            return ["connect", "dns", "tls", "timeout", "reset"].contains(failure.cause)
+        }
         let failure: HTTPTransportError.Code? =
             switch error {
             case let error as VaultError: error.answer?.failure ?? (error.code == .network ? .connect : nil)

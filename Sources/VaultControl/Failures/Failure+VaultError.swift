@@ -45,6 +45,14 @@ extension Failure {
         answer = error.answer.map { Printable.escape($0.words) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 
+    /// With the provider in commands of hints, where it is known.
+    func naming(_ provider: String?) -> Failure {
+        guard let provider else { return self }
+        var named = self
+        named.hints = hints.map { $0.replacing(" NAME", with: " \(Printable.argument(provider))") }
+        return named
+    }
+
     /// What helps where no reply came, or one from elsewhere.
     private static func hint(for answer: ProviderAnswer) -> String? {
         if let location = answer.location {

@@ -38,6 +38,8 @@ enum PrivateFile {
         let name = Printable.shortened(path, to: 200)
         return switch error {
         case EEXIST: .usage("\(name) already exists", hint: "choose another file; nothing is overwritten")
+        case EISDIR where path.hasSuffix("/"):
+            Failure(.machine, code: "outputFailed", "\(name) names a directory", hints: ["name a new file in it"])
         case ENOSPC, EDQUOT:
             Failure(.machine, code: "outputFull", "\(name) could not be written: the disk is full")
         default: Failure(.machine, code: "outputFailed", "\(name) could not be written: \(InputFile.reason(of: error))")

@@ -16,6 +16,11 @@ struct ClientTokenOptions: ParsableArguments {
             valueName: "name=value"))
     var parameter: [String] = []
 
+    /// What each request for a token has already.
+    private static let own: Set<String> = [
+        "client_assertion", "client_assertion_type", "client_id", "client_secret", "grant_type", "resource", "scope",
+    ]
+
     var isGiven: Bool { scope != nil || resource != nil || !parameter.isEmpty }
 
     var request: TokenRequest {
@@ -26,7 +31,12 @@ struct ClientTokenOptions: ParsableArguments {
         get throws(Failure) {
             var all: [FormParameter] = []
             for text in parameter {
-                all.append(try FormParameter(argument: text, example: "audience=https://api.example"))
+                let one = try FormParameter(argument: text, example: "audience=https://api.example")
+                guard !Self.own.contains(one.name) else {
+                    let option = ["scope", "resource"].contains(one.name) ? "use --\(one.name)" : "leave it out"
+                    throw .usage("vaultctl sets the parameter \(one.name) itself", hint: option)
+                }
+                all.append(one)
             }
             return all
         }

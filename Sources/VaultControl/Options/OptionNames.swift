@@ -97,9 +97,10 @@ enum OptionNames {
         "dest": ["--backup-dir"], "dir": ["--backup-dir"], "org": ["--tenant"], "customer": ["--tenant"],
         "namespace": ["--tenant"], "url": ["--issuer"], "secret": ["--client-secret-file"], "cacert": ["--ca-file"],
         "cafile": ["--ca-file"], "ca": ["--ca-file"], "cert": ["--client-certificate"], "h": ["--help"],
-        "id": ["--login", "--client-id", "--user"], "login": ["--user"], "client": ["--client-id"],
+        "id": ["--login", "--client-id"], "client": ["--client-id"],
         "scopes": ["--scope"], "redirecturl": ["--redirect-uri"], "callback": ["--redirect-uri"],
         "configfile": ["--config"], "settings": ["--config"], "recipients": ["--for", "--recipient"],
+        "recipient": ["--for"],
         "agerecipient": ["--recipient", "--for"],
     ]
 }

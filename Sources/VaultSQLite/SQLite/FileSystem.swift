@@ -114,7 +114,9 @@ struct FileSystem: Equatable {
             number = unsafe Glibc.open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
             if number >= 0 { unsafe _ = unlink(path) }
         }
-        guard number >= 0, let file = Descriptor(number) else { throw PrivateFile.creationError(errno, directory) }
+        guard number >= 0, let file = Descriptor(number) else {
+            throw PrivateFile.creationError(errno, "a file in \(directory)")
+        }
         return file
     }
 

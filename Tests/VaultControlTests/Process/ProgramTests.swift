@@ -22,6 +22,22 @@ struct ProgramTests {
         #expect(!result.error.lowercased().contains("broken pipe"))
     }
 
+    /// What is opened next would get the number of a stream that is closed.
+    @Test func streamsAndDescriptorsThatAreNotOpenAreNamed() async throws {
+        let harness = try await BadInputTests.filled()
+        for (command, status, words) in [
+            ("status --key - <&-", 1, "standard input is closed"), ("status >&-", 10, "standard output is closed"),
+            ("status --key-fd 9", 7, "file descriptor 9 is not open (--key-fd)"),
+            ("status --key-fd=0 <&-", 7, "file descriptor 0 is not open (--key-fd)"),
+            ("key add --new-passphrase-fd 3 3>\"$dir/x\"", 1, "file descriptor 3 is open for writing alone"),
+            ("status --key-fd 3 3<\"$TOKENVAULT_KEY_FILE\"", 0, ""),
+        ] as [(String, Int32, String)] {
+            let result = try await Program(harness: harness).shell("\"$vaultctl\" \(command)")
+            #expect(result.status == status, "\(command): \(result.error)")
+            #expect(words.isEmpty || result.error.contains(words), "\(command): \(result.error)")
+        }
+    }
+
     @Test func aFullOutputIsToldAsSuch() async throws {
         let harness = try await BadInputTests.filled()
         let result = try await Program(harness: harness).shell("\"$vaultctl\" user list >/dev/full")

@@ -80,7 +80,9 @@ enum LoginCheckup {
             text.append("\(Count.of(group.retrying, "renewal")) did not succeed, and will be tried again")
         }
         if group.inDoubt > 0 { text.append("\(Count.of(group.inDoubt, "renewal")) in doubt") }
-        if group.failingAndExpired > 0 { text.append("\(group.failingAndExpired) have no good access token left") }
+        if group.failingAndExpired > 0 {
+            text.append("\(Count.of(group.failingAndExpired, "login")) without a good access token")
+        }
         if let refusal = group.lastRefusal {
             text.append(
                 "\(Instant.relative(refusal.date, now: now)) it said: \(Printable.shortened(refusal.answer.words, to: 200))"
@@ -93,7 +95,13 @@ enum LoginCheckup {
             isProblem ? .problem : .warning, .provider, about: name, text.joined(separator: "; "),
             hint: group.refusesClient
                 ? NextStepWords.mendClient(group.provider)
-                : "see which and why: vaultctl login list --provider \(Printable.argument(name)) "
-                    + "--state \(group.refused > 0 ? "refused" : "inDoubt"), vaultctl login show LOGIN")
+                : "see which and why: vaultctl login list --provider \(Printable.argument(name))"
+                    + "\(state(group))vaultctl login show LOGIN")
+    }
+
+    /// The state in which the list has them; none where they may be in several.
+    private static func state(_ group: VaultSurvey.Group) -> String {
+        if group.refused > 0 { return " --state refused, " }
+        return group.inDoubt > 0 && group.retrying == 0 ? " --state inDoubt, " : ", "
     }
 }

@@ -172,8 +172,10 @@ struct EventsCommand: VaultCommand {
             return try EndpointURL(text, allowsInsecureLoopback: true)
         } catch {
             throw .usage(
-                "events go to an https URL only, or to this machine",
-                hint: "for example: --post https://app.example/hooks")
+                error.code == .insecure
+                    ? "events go to an https URL only, or to this machine"
+                    : "this is not a URL to which events can go",
+                hint: "use an https URL without user and fragment: --post https://app.example/hooks")
         }
     }
 

@@ -70,6 +70,9 @@ struct KeyRotateCommand: VaultCommand {
         guard dataKeys || user == nil && olderThan == nil else {
             throw ValidationError("--user and --older-than need --data-keys")
         }
+        guard tenant.tenant == nil || user != nil else {
+            throw ValidationError("--tenant needs --user, to whom it belongs")
+        }
         guard user == nil || olderThan == nil else {
             throw ValidationError("--user and --older-than cannot be combined")
         }

@@ -11,7 +11,11 @@ struct LoginRefreshCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let token = try await VaultAccess(global, invocation).manage { users in
             let login = try await selection.find(in: users.vault)
-            return try await users.accessToken(for: .login(login.id), .renewed)
+            do {
+                return try await users.accessToken(for: .login(login.id), .renewed)
+            } catch let error as VaultError {
+                throw Failure(error).naming(login.provider)
+            }
         }
         try invocation.emit(TokenFacts.sheet(token, now: invocation.now))
     }

@@ -43,6 +43,11 @@ struct ProviderAddCommand: VaultCommand {
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
+        guard !name.unicodeScalars.contains(where: Printable.isDeceptive) else {
+            throw Failure.usage(
+                "the provider's name has a character that cannot be seen: \(Printable.named(name))",
+                hint: "in a script, check what is in its variable")
+        }
         let access = VaultAccess(global, invocation)
         if let replaceDamaged { try DamagedRowSelection.check(replaceDamaged) }
         guard replaceDamaged == nil || tenant.tenant == nil else {

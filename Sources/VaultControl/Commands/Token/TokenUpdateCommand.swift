@@ -27,6 +27,13 @@ struct TokenUpdateCommand: VaultCommand {
         }
         let login = try await VaultAccess(global, invocation).manage { users, reader in
             let login = try await selection.find(in: users.vault)
+            guard refreshSource == nil || login.provider != nil else {
+                throw Failure.usage(
+                    "a refresh token needs the provider that issued it, and this login has none",
+                    hint:
+                        "add a login at the provider: vaultctl login add --user ID --provider NAME --refresh-token-file PATH"
+                )
+            }
             let accessToken = try AccessToken(reader.read("Access token", from: accessSource))
             let refreshToken = try refreshSource.map { try RefreshToken(reader.read("Refresh token", from: $0)) }
             return try await users.updateAccessToken(

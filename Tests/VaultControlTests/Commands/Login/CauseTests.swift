@@ -73,7 +73,7 @@ struct CauseTests {
             let target = "https://login.acme.example/oauth2/token"
             world.server.faults.add(.status(308, headers: ["Location": target + "?key=secret"]).times(10))
             let told = try await fail(
-                world, "if the provider has moved: vaultctl provider update NAME --token-endpoint \(target)")
+                world, "if the provider has moved: vaultctl provider update acme --token-endpoint \(target)")
             #expect(told.refusal?["location"] as? String == target)
             #expect(told.refusal?["status"] as? Int == 308)
             #expect(try await !world.ok("login", "show", "--user", "alice").output.contains("key=secret"))
@@ -103,7 +103,7 @@ struct CauseTests {
             world.server.faults.add(
                 .status(401, headers: ["Content-Type": "application/json"], body: words).times(10))
             let refused = try await world.harness.run("login", "refresh", "--user", "alice")
-            let hint = "another audience of the signed assertion: vaultctl provider update NAME --assertion-audience"
+            let hint = "another audience of the signed assertion: vaultctl provider update acme --assertion-audience"
             #expect(refused.error.contains(hint), "\(refused.error)")
             #expect(!refused.error.contains("client_secret_post"))
             let shown = try await world.ok("login", "show", "--user", "alice", "--json").json

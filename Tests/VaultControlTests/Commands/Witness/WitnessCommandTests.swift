@@ -228,6 +228,14 @@ struct WitnessCommandTests {
         #expect(try await harness.run("status", "--witness", empty).status == 0)
     }
 
+    @Test func nothingIsHeldForANoteThatCannotBeWritten() async throws {
+        let harness = try await BadInputTests.filled()
+        let path = harness.path("nosuch") + "/note"
+        let refused = try await harness.run("witness", "accept", "--yes", "--witness", path)
+        #expect(refused.status == 10 && refused.error.contains("no directory for the witness"), "\(refused.error)")
+        #expect(try await harness.run("audit", "list", "--kind", "witness-replaced").output.isEmpty)
+    }
+
     /// Slips of the hand: the witness log is named like something else. One line more would destroy a key.
     @Test(.aboutFiles("the vault's file is one of them"))
     func nothingButALogIsWrittenTo() async throws {
@@ -245,6 +253,12 @@ struct WitnessCommandTests {
             #expect(refused.status == 1, "\(path): \(refused.error)")
             // A command that opens the vault may write to the note.
             if path != note { #expect(FileManager.default.contents(atPath: path) == before, "\(path)") }
+        }
+        // Not there yet, and named by another way to the same directory.
+        for ending in [".spool", "-journal"] {
+            let path = harness.directory + "/./" + URL(filePath: harness.vault).lastPathComponent + ending
+            let refused = try await harness.run("witness", "begin", "--witness", path)
+            #expect(refused.status == 1 && refused.error.contains("is named like the vault"), "\(refused.error)")
         }
         let log = try harness.file("log", "")
         for _ in 0..<2 { #expect(try await harness.run("status", "--witness", note, "--witness-log", log).status == 0) }
