@@ -5,7 +5,7 @@ import VaultStorage
 final class HistoryLook: WriteOperation {
     let comesAfterCommit = false
     private let failure = Mutex<StoreError?>(nil)
-    private let end = WakeUp()
+    private let end = ThreadSignal()
 
     func run(_ transaction: WriteTransaction) throws {}
 

@@ -32,7 +32,7 @@ final class ProcessLock: Sendable {
 
     private let state = Mutex(State())
     private let bell: Doorbell
-    private let ended = WakeUp()
+    private let ended = ThreadSignal()
 
     /// Takes the lock, or throws.
     init(

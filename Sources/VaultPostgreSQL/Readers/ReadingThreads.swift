@@ -16,7 +16,7 @@ final class ReadingThreads: TaskExecutor {
 
     private let limit: Int
     private let state = Mutex(State())
-    private let work = Semaphore()
+    private let work = ThreadSignal()
 
     /// - Parameter limit: as many as connections for reading may be in use at once. Each vault has its own, so that reads
     ///   which wait for one server hold up no read of a vault on another.
@@ -70,21 +70,5 @@ final class ReadingThreads: TaskExecutor {
         while let job = state.withLock({ $0.jobs.isEmpty ? nil : $0.jobs.removeFirst() }) {
             unsafe job.runSynchronously(on: asUnownedTaskExecutor())
         }
-    }
-}
-
-/// Never freed: the threads of a process sleep on it to its end.
-@safe private struct Semaphore: @unchecked Sendable {
-    private let semaphore: UnsafeMutablePointer<sem_t>
-
-    init() {
-        unsafe semaphore = .allocate(capacity: 1)
-        unsafe sem_init(semaphore, 0, 0)
-    }
-
-    func send() { unsafe _ = sem_post(semaphore) }
-
-    func wait() {
-        while unsafe sem_wait(semaphore) != 0 && errno == EINTR {}
     }
 }

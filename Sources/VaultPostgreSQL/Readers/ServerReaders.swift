@@ -21,7 +21,7 @@ final class ServerReaders: Sendable {
     private let peers: PeerLiveness
     private let watch: HistoryWatch
     private let state: Mutex<State>
-    private let freed = WakeUp()
+    private let freed = ThreadSignal()
 
     init(
         _ address: ServerAddress, _ context: VaultContext, _ peers: PeerLiveness, _ watch: HistoryWatch,

@@ -1,21 +1,6 @@
 import CProcess
 import Glibc
 
-/// Wakes a thread that sleeps. Sent once, it wakes one, also one that has yet to sleep.
-@safe struct WakeUp: @unchecked Sendable {
-    private let semaphore: UnsafeMutablePointer<sem_t>
-
-    /// Never freed: a thread may still sleep on it.
-    init() {
-        unsafe semaphore = .allocate(capacity: 1)
-        unsafe sem_init(semaphore, 0, 0)
-    }
-
-    func send() { unsafe _ = sem_post(semaphore) }
-
-    func wait() { while unsafe sem_wait(semaphore) != 0 && errno == EINTR {} }
-}
-
 /// Wakes a thread that listens to a server as well.
 final class Doorbell: Sendable {
     private let outside: Int32
