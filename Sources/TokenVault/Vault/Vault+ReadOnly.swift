@@ -8,6 +8,12 @@ extension Vault {
     /// for a vault whose content is moved to another one, or was; the code is ``VaultError/Code/moved``.
     public var readOnlyReason: String? { (store.readOnlyRefusal ?? store.context.moveRefusal)?.reason }
 
+    /// What is to be done if the reason is a disk that has failed; nil: it is another one.
+    package var failedDiskHint: String? {
+        let failed = StoreError.turnedReadOnly
+        return store.readOnlyRefusal?.reason == failed.reason ? failed.hint : nil
+    }
+
     /// Whether the reason is that its content is moved to another vault, or was.
     package var isMoved: Bool { store.readOnlyRefusal == nil && store.context.moveRefusal != nil }
 }

@@ -78,8 +78,9 @@ struct FailingDiskTests {
             #expect((again.output + again.error).contains(words), "\(again.output)\(again.error)")
             #expect((again.output + again.error).contains(#""readOnly""#), "\(again.output)\(again.error)")
             let findings = try await world.harness.run("doctor", "--json").json["findings"] as? [[String: Any]]
-            let texts = findings?.compactMap { $0["text"] as? String } ?? []
-            #expect(texts.contains { $0.contains(words) }, "\(texts)")
+            let finding = try #require(findings?.first { ($0["text"] as? String)?.contains(words) == true })
+            #expect(finding["level"] as? String == "problem", "\(finding)")
+            #expect((finding["hint"] as? String)?.contains("dmesg") == true, "\(finding)")
             // Nothing was sent that could not have been stored, and what is there can be read.
             #expect(world.refreshes == before)
             try await world.ok("login", "list")

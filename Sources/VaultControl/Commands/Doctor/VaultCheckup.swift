@@ -52,11 +52,10 @@ struct VaultCheckup {
     private func ownership(_ diagnosis: VaultDiagnosis) -> [DoctorFinding] {
         if let reason = vault.readOnlyReason {
             // To look at a copy is a common purpose; a vault that has gone elsewhere has none any longer.
-            let level = vault.isMoved ? DoctorFinding.Level.problem : .warning
+            let hint = vault.isMoved ? "use the vault that it was moved to" : vault.failedDiskHint
             return [
                 DoctorFinding(
-                    level, .ownership, "\(reason): nothing is renewed here",
-                    hint: vault.isMoved ? "use the vault that it was moved to" : nil)
+                    hint == nil ? .warning : .problem, .ownership, "\(reason): nothing is renewed here", hint: hint)
             ]
         }
         guard !diagnosis.ownsItsLock else {
