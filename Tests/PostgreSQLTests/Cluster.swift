@@ -37,6 +37,14 @@ struct Cluster {
         }
     }
 
+    /// Another process of the vault, whose way to the standby can be cut off.
+    func open(machine: String) throws -> (store: PostgreSQLVaultStore, way: CuttingProxy) {
+        let way = try CuttingProxy(to: standby.directory)
+        let hosts = "\(primary.directory),\(way.directory)"
+        let address = try ServerAddress("postgresql://vault@/postgres?host=\(hosts)&schema=\(vault.address.schema)")
+        return (try vault.open(at: address, machine: machine), way)
+    }
+
     func failOver() throws {
         try primary.stop()
         try standby.promote()

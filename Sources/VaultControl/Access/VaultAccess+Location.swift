@@ -112,7 +112,7 @@ extension VaultAccess {
             hints: ["create the directory first: mkdir -m 700 \(Printable.path(directory))"])
     }
 
-    private static let endingsOfParts = ["-wal", "-shm", "-journal", ".lock", ".spool"]
+    static let endingsOfParts = ["-wal", "-shm", "-journal", ".lock", ".spool"]
 
     /// A vault of such a name would be taken for a part of another one.
     static func refuseNameOfPart(_ path: String) throws(Failure) {

@@ -62,7 +62,7 @@ extension VaultAccess {
     ) throws(Failure) {
         var others = others
         if let vault = try? path, !VaultLocation.isPostgreSQL(vault) {
-            others += ["", "-wal", "-shm", "-journal", ".lock", ".spool"].map { ("the vault", vault + $0) }
+            others += ([""] + Self.endingsOfParts).map { ("the vault", vault + $0) }
         }
         switch (try? namedKey) ?? nil {
         case .keyFile(let path)?: others.append(("the key file", path))

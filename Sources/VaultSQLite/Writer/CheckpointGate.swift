@@ -94,11 +94,8 @@ import VaultStorage
 
     /// What goes wrong is met again by the checkpoint that follows.
     private func copyBeside() -> ThreadSignal? {
-        guard unsafe pages.pointee >= CheckpointSchedule.copiedBesideBatches, let sibling = try? sibling ?? connect()
-        else {
-            return nil
-        }
-        self.sibling = sibling
+        guard unsafe pages.pointee >= CheckpointSchedule.copiedBesideBatches, let sibling = try? connectedSibling()
+        else { return nil }
         let end = ThreadSignal()
         let isStarted = OwnThread.start {
             unsafe _ = sqlite3_wal_checkpoint_v2(sibling.handle, "main", SQLITE_CHECKPOINT_PASSIVE, nil, nil)
@@ -116,8 +113,7 @@ import VaultStorage
     ) -> Outcome {
         var outcome = Outcome.incomplete
         do throws(StoreError) {
-            let sibling = if let sibling { sibling } else { try connect() }
-            self.sibling = sibling
+            let sibling = try connectedSibling()
             try hold()
             defer { letGo() }
             if isDoubtful {
@@ -225,10 +221,12 @@ import VaultStorage
         }
     }
 
-    private func connect() throws(StoreError) -> Connection {
+    private func connectedSibling() throws(StoreError) -> Connection {
+        if let sibling { return sibling }
         let connection = try Connection(path: path, liveness: liveness)
         try connection.configure()
         unsafe sqlite3_busy_timeout(connection.handle, 500)
+        sibling = connection
         return connection
     }
 }
