@@ -113,9 +113,14 @@ extension Vault {
 }
 
 /// A login of another system, and what is added if the vault does not have it.
-package struct PreparedImport: Sendable {
+package final class PreparedImport: Sendable {
     package let login: ImportedLogin
     let drafted: DraftedLogin?
+
+    init(login: ImportedLogin, drafted: DraftedLogin?) {
+        self.login = login
+        self.drafted = drafted
+    }
 }
 
 /// What a complete reading of a source found.

@@ -8,20 +8,22 @@ enum ScopeText {
     /// programs store what they got. A list may also have been made a text of, in JSON or as an array of PostgreSQL.
     static func tokens(of text: String, _ separator: Character) -> (tokens: [String], isAssumed: Bool) {
         if let list = list(text) { return (list, false) }
-        let hasCommas = text.utf8.contains(UInt8(ascii: ","))
-        let isAssumed = separator == " " && hasCommas && spacesFollowCommas(text)
-        let tokens = text.split { character in
-            character.isWhitespace || character == separator || isAssumed && character == ","
-        }
-        return (tokens.map(String.init), isAssumed)
+        let isAssumed = separator == " " && text.utf8.contains(comma) && spacesFollowCommas(text)
+        let separator = separator.asciiValue
+        let tokens = text.utf8.split { $0 == separator || isSpace($0) || isAssumed && $0 == comma }
+        return (tokens.map { String(Substring($0)) }, isAssumed)
     }
+
+    private static let comma = UInt8(ascii: ",")
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || 9...13 ~= byte }
 
     /// Whether a text is separated by commas alone, or by commas and spaces: `read, write`.
     private static func spacesFollowCommas(_ text: String) -> Bool {
-        var last: Character?
-        for character in text {
-            if character.isWhitespace, let last, last != ",", !last.isWhitespace { return false }
-            last = character
+        var last: UInt8?
+        for byte in text.utf8 {
+            if isSpace(byte), let last, last != comma, !isSpace(last) { return false }
+            last = byte
         }
         return true
     }

@@ -1,5 +1,5 @@
 /// What a row of a source means under a plan. Each row has exactly one outcome.
-public enum RowOutcome: Sendable {
+public indirect enum RowOutcome: Sendable {
     /// A login that can be used.
     case login(PlannedLogin)
     /// Newer tokens of a login that came with an earlier row: they take the place of those.

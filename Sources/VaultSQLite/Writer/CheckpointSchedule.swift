@@ -9,10 +9,10 @@ import VaultStorage
 struct CheckpointSchedule {
     /// 1 MiB.
     static let threshold: Int32 = 250
-    /// 30 MiB, while big batches follow each other: pages that several of them change are copied once.
-    static let thresholdOfBatches: Int32 = 7_500
-    /// 20 MiB, two or three batches before: from here on it is copied beside the next one.
-    static let copiedBesideBatches: Int32 = 5_000
+    /// 39 MiB, while big batches follow each other: pages that several of them change are copied once.
+    static let thresholdOfBatches: Int32 = 10_000
+    /// 27 MiB, two or three batches before: from here on it is copied beside the next one.
+    static let copiedBesideBatches: Int32 = 7_000
     /// In bytes. A process that finds a longer WAL moves it into the database file before its first commit: others may
     /// have ended before their turn, one after the other.
     static let leftover = 512 * 1024

@@ -89,8 +89,8 @@ struct SealedLogin {
 }
 
 /// A login that is to be added, and its cells for the case that the vault does not have the user: so one batch of an import
-/// is sealed while another one is written.
-package struct DraftedLogin: Sendable {
+/// is sealed while another one is written. A class: batches are handed from step to step without copying what they hold.
+package final class DraftedLogin: Sendable {
     package let draft: LoginDraft
     /// With the data key that the user would get.
     let sealed: (login: SealedLogin, dataKey: SealingKey)?

@@ -103,6 +103,27 @@ import VaultControl
         }
     }
 
+    /// A moment that a source did not give is the import's, and would be taken for the token's at the next import.
+    @Test func aMomentThatNobodyToldIsNotExported() async throws {
+        try await World.with { world in
+            let rows = try world.harness.file(
+                "rows.jsonl",
+                ImportBench.line("told", subject: "t", access: "A1", refresh: "R1", #""obtained_at":1700000000"#)
+                    + ImportBench.line("untold", subject: "u", access: "A2", refresh: "R2"))
+            try await world.ok("import", "run", rows, "--name", "web", "--take")
+            let piped = try await Program(harness: world.harness).shell(
+                #""$vaultctl" export --plain-to-fd 3 3>&1 >&2 | /bin/cat >"$dir/piped""#)
+            #expect(piped.status == 0, "\(piped.error)")
+            let lines = try String(contentsOfFile: world.harness.path("piped"), encoding: .utf8).split(separator: "\n")
+            var moments: [String: String] = [:]
+            for line in lines {
+                let login = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+                moments[try #require(login?["user"] as? String)] = login?["obtained_at"] as? String ?? "-"
+            }
+            #expect(moments == ["told": "2023-11-14T22:13:20Z", "untold": "-"])
+        }
+    }
+
     /// The logins fill a pipe that is read up to some byte: so each export is killed in the middle of its work.
     @Test func whatAKilledExportHasWrittenIsNotWrittenAgain() async throws {
         try await World.with { world in

@@ -16,15 +16,15 @@ struct CheckpointScheduleTests {
     }
 
     @Test func batchesThatFollowEachOtherShareACheckpoint() {
-        let expected: [(Int32, Duration?)] = [(250, nil), (7_499, nil), (7_500, .milliseconds(50))]
+        let expected: [(Int32, Duration?)] = [(250, nil), (9_999, nil), (10_000, .milliseconds(2_500))]
         for (pages, patience) in expected {
             var schedule = CheckpointSchedule()
             #expect(schedule.patience(at: pages, waited: .zero, isBatch: true) == patience, "\(pages)")
         }
         // The first change after them does not wait for so many pages.
         var schedule = CheckpointSchedule()
-        #expect(schedule.patience(at: 7_499, waited: .zero, isBatch: true) == nil)
-        #expect(schedule.patience(at: 7_499, waited: .zero) == .milliseconds(50))
+        #expect(schedule.patience(at: 7_999, waited: .zero, isBatch: true) == nil)
+        #expect(schedule.patience(at: 7_999, waited: .zero) == .milliseconds(50))
     }
 
     /// A snapshot that is never ended costs the writers some pauses, and no more of them the longer it lasts.
