@@ -120,7 +120,7 @@ import VaultControl
                 let login = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
                 moments[try #require(login?["user"] as? String)] = login?["obtained_at"] as? String ?? "-"
             }
-            #expect(moments == ["told": "2023-11-14T22:13:20Z", "untold": "-"])
+            #expect(moments == ["told": "2023-11-14T22:13:20.000Z", "untold": "-"])
         }
     }
 

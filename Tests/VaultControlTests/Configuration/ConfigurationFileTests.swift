@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VaultAdministration
 
 @testable import VaultControl
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import TokenVault
+import VaultAdministration
 
 /// Which rows of the audit log are wanted.
 struct AuditFilterOptions: ParsableArguments {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import TokenVault
+import VaultAdministration
 
 struct BackupListCommand: VaultCommand {
     static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import Glibc
 import TokenVault
+import VaultAdministration
 
 struct BackupVerifyCommand: VaultCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import TokenVault
+import VaultAdministration
 
 /// A file of metrics that `maintain` keeps up to date, in the text format of Prometheus. Each time it is replaced as a
 /// whole, so that a collector never reads half of one.
