@@ -17,9 +17,11 @@ struct CommandSuggestions {
         if let first = words.first, first.contains(where: { "-_:./ ".contains($0) }) {
             readings.append(first.split { "-_:./ ".contains($0) }.map(String.init) + words.dropFirst())
         }
-        // `delete login/ID`.
+        // `delete login/ID`, and `login/ID` alone.
         if words.count > 1, let slash = words[1].firstIndex(of: "/") {
             readings.append([words[0], String(words[1][..<slash])])
+        } else if words.count == 1, let slash = words[0].firstIndex(of: "/") {
+            readings.append([String(words[0][..<slash]), "show"])
         }
         let rank = { (readings: [[String]]) in
             CommandTree.leaves.compactMap { path -> (name: String, score: Int)? in
@@ -30,11 +32,12 @@ struct CommandSuggestions {
         var scored = rank(readings)
         // `logout alice`, `lease revoke ID`: one of the words says what is to be done.
         if scored.isEmpty, words.count > 1, CommandTree.command([words[0]]) == nil {
-            scored = rank(
-                [words[0], words[1]].filter { CommandTree.command([$0])?.configuration.subcommands.isEmpty ?? true }
-                    .map { [$0] })
-            // `remote add` could be that of any noun.
-            if scored.filter({ $0.score == scored.map(\.score).max() }).count > 2 { scored = [] }
+            scored = rank([[words[0]]])
+            if scored.isEmpty, CommandTree.command([words[1]])?.configuration.subcommands.isEmpty ?? true {
+                scored = rank([[words[1]]])
+                // `remote add` could be that of any noun.
+                if scored.filter({ $0.score == scored.map(\.score).max() }).count > 2 { scored = [] }
+            }
         }
         let best = scored.map(\.score).max() ?? 0
         all = scored.filter { $0.score == best }.prefix(4).map(\.name)
@@ -48,7 +51,10 @@ struct CommandSuggestions {
             if path[1] == "list", let noun = likeness(path[0], first), noun >= 8 { return noun * 5 }
             return likeness(path[1], first).flatMap { $0 >= 8 ? $0 * 4 : nil }
         }
-        guard path.count > 1 else { return likeness(path[0], first).map { $0 * 9 } }
+        guard path.count > 1 else {
+            guard words.count == 1 || CommandTree.command([first]) == nil else { return nil }
+            return likeness(path[0], first).map { $0 * 9 }
+        }
         var (left, total, places) = (Array(words.prefix(3).enumerated()), 0, [Int]())
         for name in path {
             let ranked = left.compactMap { word in likeness(name, word.element).map { (word.offset, $0) } }
@@ -125,7 +131,8 @@ struct CommandSuggestions {
                 likeness($0.configuration.commandName ?? "", typed[1].lowercased()) != nil
             })
         else { return nil }
-        guard typed[1].contains("/") || typed[1].contains(".") || form.isAlways else { return nil }
+        let isPath = typed[1].contains("/") || typed[1].contains(".") || FileKind(typed[1]) != nil
+        guard isPath || form.isAlways && CommandTree.command([typed[1]]) == nil else { return nil }
         return form.text.replacing("…", with: Printable.shortened(typed[1], to: 200))
     }
 

@@ -28,10 +28,19 @@ extension VaultAccess {
     }
 
     /// Runs `body`, and names in its errors what is opened, and the key.
-    func explaining<R>(_ place: NamedPlace, _ key: KeyInUse?, _ body: () async throws -> R) async throws -> R {
+    ///
+    /// - Parameter target: where a vault is made of what is opened; nil if none is.
+    func explaining<R>(
+        _ place: NamedPlace, _ key: KeyInUse?, or target: NamedPlace? = nil, _ body: () async throws -> R
+    ) async throws -> R {
         do {
             return try await body()
         } catch let error as VaultError {
+            if let target, error.message.hasPrefix("the vault"),
+                [.unsafeFile, .readOnly, .storageFailed].contains(error.code)
+            {
+                throw named(error, target)
+            }
             throw explained(error, place, key) ?? error
         }
     }
@@ -46,14 +55,20 @@ extension VaultAccess {
 
     /// Nil: the library says all there is to say.
     private func explained(_ error: VaultError, _ place: NamedPlace, _ key: KeyInUse?) -> Failure? {
-        switch error.code {
+        // With any mode, so before the mode is complained of.
+        if [.notAVault, .notABackup, .unsafeFile].contains(error.code), let key, let file = key.file,
+            isSwapped(place, file.path)
+        {
+            return swapped(place, key, file.path)
+        }
+        return switch error.code {
         case .wrongKey: key.map { wrongKey(error, place, $0) }
         case .keyMalformed, .keyTruncated, .keyMissing, .keyUnsafe: key.flatMap { unusable(error, place, $0) }
         case .keyUnavailable, .keyServiceBusy:
             key.map { key in
                 var failure = Failure(error)
-                if failure.message.contains("o such file") {
-                    failure.hints.append("the program runs in /: name files by their whole path")
+                if let file = key.relativeFile {
+                    failure.hints.append("the program runs in /: name \(Printable.path(file)) by its whole path")
                 }
                 if !key.origin.hasPrefix("--") { failure.hints.append("the key is named by \(key.origin)") }
                 return failure
@@ -107,7 +122,9 @@ extension VaultAccess {
         }
         if let problem = PathProblem(
             file.noun, at: file.path, from: key.origin,
-            advice: "check \(key.origin); a vault cannot be opened without one of its keys", home: environment("HOME"))
+            advice: "check \(key.origin)"
+                + (key.origin.hasPrefix("--also-") ? "" : "; a vault cannot be opened without one of its keys"),
+            home: environment("HOME"))
         {
             return Failure(problem.isMissing ? .keyMissing : .keyUnsafe, problem.message, hints: problem.hints)
         }
@@ -183,7 +200,6 @@ extension VaultAccess {
     }
 
     private func notWhatItIs(_ error: VaultError, _ place: NamedPlace, _ key: KeyInUse?) -> Failure {
-        if let key, let file = key.file, isSwapped(place, file.path) { return swapped(place, key, file.path) }
         guard !VaultLocation.isPostgreSQL(place.path), let kind = FileKind(place.path) else {
             return named(error, place)
         }

@@ -34,7 +34,7 @@ enum InputFile {
                             + " is closed, or not open for reading",
                         hint: "let it come from a file or from a program: <FILE, or PROGRAM |")
                 }
-                let place = path.map { " from \(Printable.shortened($0, to: 200))" } ?? ""
+                let place = path.map { " from \(Printable.path($0))" } ?? ""
                 throw Failure(.machine, "the \(title.lowercasedFirst) cannot be read\(place): \(reason())")
             }
             guard count > 0 else { return bytes }

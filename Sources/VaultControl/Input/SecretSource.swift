@@ -122,7 +122,7 @@ struct SecretReader {
         if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
             throw Failure(
                 .machine,
-                "the \(title.lowercasedFirst) cannot be read from \(Printable.shortened(path, to: 200)): is a directory"
+                "the \(title.lowercasedFirst) cannot be read from \(Printable.path(path)): is a directory"
             )
         }
         do {

@@ -49,7 +49,9 @@ struct BackupRestoreCommand: VaultCommand {
         let progress = Progress("restoring", on: invocation.console, isQuiet: invocation.isQuiet)
         defer { progress.finish() }
         let options = try access.vaultOptions
-        let report = try await access.explaining(place, access.keyInUse) {
+        // The backup was read: what is unfit is where the vault is to be.
+        let free = NamedPlace(path: target, origin: "TARGET")
+        let report = try await access.explaining(place, access.keyInUse, or: free) {
             try await Vault.restore(
                 place.path, to: target, unlockedBy: key, options: options, evidence: evidence
             ) {

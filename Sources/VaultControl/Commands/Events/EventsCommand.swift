@@ -1,6 +1,7 @@
 import ArgumentParser
 import Crypto
 import FoundationEssentials
+import Glibc
 import OAuthClient
 import TokenVault
 
@@ -122,7 +123,13 @@ struct EventsCommand: VaultCommand {
         let given = try after.map { try Self.place($0) }
         let url = try post.map { try Self.target($0) }
         let program = try exec.map {
-            try EventProgram(ProgramArguments.parse($0, "--exec", example: #"["/usr/local/bin/on-event"]"#))
+            let arguments = try ProgramArguments.parse($0, "--exec", example: #"["/usr/local/bin/on-event"]"#)
+            guard unsafe Glibc.access(arguments[0], X_OK) == 0 else {
+                throw Failure.usage(
+                    "\(Printable.path(arguments[0])) (--exec) cannot be run: \(InputFile.reason())",
+                    hint: "name a program by its absolute path")
+            }
+            return try EventProgram(arguments)
         }
         let access = VaultAccess(global, invocation)
         try await access.open { vault, reader in
