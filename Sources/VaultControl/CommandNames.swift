@@ -44,6 +44,10 @@ enum CommandNames {
         "tenant create": "a tenant is there once a provider or a login is added with --tenant NAME",
         "migrate rollback": "there is no way back but a copy from before: vaultctl migrate status lists them",
         "migrate down": "there is no way back but a copy from before: vaultctl migrate status lists them",
+        "login count": "did you mean: vaultctl login list --count",
+        "user count": "did you mean: vaultctl user list --count",
+        "witness add": "did you mean: vaultctl witness begin",
+        "witness create": "did you mean: vaultctl witness begin",
         "user logout": "end the user's logins: vaultctl login end --user ID",
         "user revoke": "end the user's logins: vaultctl login end --user ID",
         "user rename":

@@ -12,17 +12,7 @@ struct CommandSuggestions {
             all = [usual]
             return
         }
-        // `login-list` is two words; `take-over` is one.
-        var readings = [words]
-        if let first = words.first, first.contains(where: { "-_:./ ".contains($0) }) {
-            readings.append(first.split { "-_:./ ".contains($0) }.map(String.init) + words.dropFirst())
-        }
-        // `delete login/ID`, and `login/ID` alone.
-        if words.count > 1, let slash = words[1].firstIndex(of: "/") {
-            readings.append([words[0], String(words[1][..<slash])])
-        } else if words.count == 1, let slash = words[0].firstIndex(of: "/") {
-            readings.append([String(words[0][..<slash]), "show"])
-        }
+        let readings = Self.readings(of: words)
         let rank = { (readings: [[String]]) in
             CommandTree.leaves.compactMap { path -> (name: String, score: Int)? in
                 let score = readings.compactMap { Self.score(path, $0) }.max()
@@ -30,6 +20,13 @@ struct CommandSuggestions {
             }
         }
         var scored = rank(readings)
+        // `test acme`: the verb itself is more than what others call a command.
+        if words.count > 1, scored.allSatisfy({ !$0.name.contains(" ") && $0.score < 85 }),
+            CommandTree.command([words[0]]) == nil
+        {
+            let exact = rank([[words[0]]]).filter { $0.name.hasSuffix(" \(words[0])") }
+            if !exact.isEmpty { scored = exact }
+        }
         // `logout alice`, `lease revoke ID`: one of the words says what is to be done.
         if scored.isEmpty, words.count > 1, CommandTree.command([words[0]]) == nil {
             scored = rank([[words[0]]])
@@ -43,6 +40,22 @@ struct CommandSuggestions {
         all = scored.filter { $0.score == best }.prefix(4).map(\.name)
     }
 
+    /// The words as they are, and as they may be meant.
+    private static func readings(of words: [String]) -> [[String]] {
+        // `login-list` is two words; `take-over` is one.
+        var readings = [words]
+        if let first = words.first, first.contains(where: { "-_:./ ".contains($0) }) {
+            readings.append(first.split { "-_:./ ".contains($0) }.map(String.init) + words.dropFirst())
+        }
+        // `delete login/ID`, and `login/ID` alone.
+        if words.count > 1, let slash = words[1].firstIndex(of: "/") {
+            readings.append([words[0], String(words[1][..<slash])])
+        } else if words.count == 1, let slash = words[0].firstIndex(of: "/") {
+            readings.append([String(words[0][..<slash]), "show"])
+        }
+        return readings
+    }
+
     /// How well the words fit, 0 to 100; nil if not at all. Each word of the command must be meant by one that was typed.
     private static func score(_ path: [String], _ words: [String]) -> Int? {
         guard let first = words.first else { return nil }
@@ -52,6 +65,8 @@ struct CommandSuggestions {
             return likeness(path[1], first).flatMap { $0 >= 8 ? $0 * 4 : nil }
         }
         guard path.count > 1 else {
+            // `show status`: the verb says nothing more.
+            if words.count > 1, words[1] == path[0], CommandTree.command([first]) == nil { return 85 }
             guard words.count == 1 || CommandTree.command([first]) == nil else { return nil }
             return likeness(path[0], first).map { $0 * 9 }
         }
@@ -112,7 +127,7 @@ struct CommandSuggestions {
         "report": ["dying", "expiring"],
         "user": ["account", "person"], "provider": ["idp", "issuer", "client", "connection"],
         "login": ["session", "grant", "log-in", "logon", "signin", "token"],
-        "key": ["slot", "keyslot", "unlock", "keys"],
+        "key": ["slot", "keyslot", "keys"],
         "backup": ["snapshot", "copy"], "outbox": ["queue", "revocation", "pending"], "rotate": ["rotation", "reseal"],
         "tenant": ["org", "organization", "customer"], "damage": ["damaged", "quarantine", "broken"],
         "migrate": ["migration", "upgrade", "schema"], "profiles": ["profile", "templates"],
@@ -132,7 +147,9 @@ struct CommandSuggestions {
             })
         else { return nil }
         let isPath = typed[1].contains("/") || typed[1].contains(".") || FileKind(typed[1]) != nil
-        guard isPath || form.isAlways && CommandTree.command([typed[1]]) == nil else { return nil }
+        // An id, `latest`, or `BACKUP` as the manual has it; `undo` is a verb.
+        let isName = ["latest", "newest", "last"].contains(typed[1]) || typed[1].contains { !$0.isLowercase }
+        guard isPath || form.isAlways && isName else { return nil }
         return form.text.replacing("…", with: Printable.shortened(typed[1], to: 200))
     }
 

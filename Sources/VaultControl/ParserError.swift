@@ -24,6 +24,9 @@ struct ParserError {
     private var sentence: String {
         if let invalid { return invalid.sentence }
         if let unknown {
+            if CommandTree.command(words)?.configuration.subcommands.isEmpty == false, !words.isEmpty {
+                return "a command is missing between vaultctl \(words.joined(separator: " ")) and \(unknown.name)"
+            }
             return "unknown option '\(unknown.name)'" + (unknown.suggestion.map { ". Did you mean '\($0)'?" } ?? "")
         }
         var text = message.prefix(1).lowercased() + message.dropFirst()
@@ -64,6 +67,11 @@ struct ParserError {
         let name = OptionNames.typed(reported, in: arguments)
         guard let command = CommandTree.command(words), !namesOutputFile(name), elsewhere(name) == nil else {
             return (name, nil)
+        }
+        // `--expired` is a state.
+        let state = StateOption(argument: String(name.drop { $0 == "-" }))
+        if let state, OptionNames.names(of: command).contains("--state") {
+            return (name, "--state \(state.standing.rawValue)")
         }
         return (name, OptionNames.suggestion(for: name, of: command))
     }
@@ -182,14 +190,22 @@ struct ParserError {
     ]
 
     private func elsewhere(_ option: String) -> String? {
-        Self.elsewhere["\(words.joined(separator: " ")) \(option)"]
+        Self.elsewhere["\(words.joined(separator: " ")) \(option)"] ?? Self.elsewhere[option]
     }
 
     /// Options of another command.
     private static let elsewhere = [
+        "--color": "colours are for terminals alone, and not if NO_COLOR is set",
+        "--no-color": "colours are for terminals alone, and not if NO_COLOR is set",
+        "doctor --fix": "it changes nothing: each finding says what to do",
+        "maintain --background": "it stays in the foreground, for systemd to start: man tokenvault-operating",
+        "maintain --daemon": "it stays in the foreground, for systemd to start: man tokenvault-operating",
+        "maintain --interval": "it renews when something is due; once: --once",
         "key rotate --every": "it is done once; on a schedule: vaultctl maintain --rotate-root-every 30d",
         "events --since": "events go by number, --after or --last; by time: vaultctl audit list --since 2h",
+        "import run --format": "the format is recognised; whose store it is: --kind KIND",
         "request -k": "a server's certificate is always checked; for a private authority: --ca-file FILE",
+        "witness begin --file": "a witness is named by its option: --witness PATH",
         "verify --backup": "to check a backup: vaultctl backup verify BACKUP",
     ]
 

@@ -45,7 +45,10 @@ struct InvalidValue {
         case "<when>":
             return epoch ?? missingUnit.map { [$0] } ?? noSuchDay
                 + ["use a length of time such as 2h or 30d, or a date such as \(CalendarTime.forms)"]
-        case "<date>": return epoch ?? noSuchDay + ["use a date such as \(CalendarTime.forms)"]
+        case "<date>":
+            let isLength = option.hasPrefix("--expires-at") && TimeSpan(argument: value) != nil
+            let length = isLength ? ["a length of time goes with: --expires-in \(value)"] : []
+            return epoch ?? length + noSuchDay + ["use a date such as \(CalendarTime.forms)"]
         case "<row>":
             return [
                 "use the number of a row: an export goes on after the last row that it wrote",
