@@ -161,12 +161,19 @@ struct ParserError {
         }
         let isTime = TimeSpan(argument: text) != nil || CalendarTime(argument: text) != nil
         guard isTime || text.contains(where: { "./".contains($0) }) && !text.contains("@") else { return nil }
-        let kinds = isTime ? ["when", "time", "date"] : ["path", "file", "directory"]
         let shape = CommandShape(of: command)
+        // `backup verify bk/*`: what is there is not to be written to.
+        if !isTime, shape.positionals.contains(where: { ["backup", "source", "target"].contains($0.valueName ?? "") }) {
+            return FileKind(text) == nil ? nil : "it takes one at a time: run it for each"
+        }
+        let kinds = isTime ? ["when", "time", "date"] : ["path", "file", "directory"]
         let name = names.first { name in
             !LeadingOptions.withValue.contains(name) && kinds.contains(shape[name]?.valueName ?? "")
         }
-        if name == nil, !isTime { return "what a command prints goes into a file by: > \(Printable.path(text))" }
+        if name == nil, !isTime {
+            guard FileKind(text) == nil, shape.positionals.isEmpty else { return nil }
+            return "what a command prints goes into a file by: > \(Printable.path(text))"
+        }
         return name.map { "a \(isTime ? "time" : "file") goes with its option: \($0) \(Printable.path(text))" }
     }
 

@@ -117,7 +117,8 @@ extension VaultAccess {
 
     /// A file that is not what the key's option reads.
     private func unusable(_ error: VaultError, _ place: NamedPlace, _ key: KeyInUse) -> Failure? {
-        guard let file = key.file else {
+        // A descriptor was read to its end, and there is nothing left to look at.
+        guard let file = key.file, !file.path.hasPrefix("/dev/fd/"), !file.path.hasPrefix("/proc/self/fd/") else {
             return Failure(error.code, "\(key.words): \(error.message)", hints: [unusableLine(error, key)])
         }
         if let problem = PathProblem(

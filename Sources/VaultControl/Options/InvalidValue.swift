@@ -56,6 +56,7 @@ struct InvalidValue {
             ]
         case "<spans>":
             return ["use spans such as 24h,7d,5w,12mo: of so many hours, days, weeks and months (mo), the last backup"]
+        case "<cursor>": return ["use the cursor of an event, or start, or now"]
         case "<size>": return ["use a size such as 512M or 2G"]
         case "<tenant>": return ["a tenant's name has 1 to 64 letters, digits, dots, hyphens and underscores"]
         case "<number>", "<count>": return ["use a number such as 100"]

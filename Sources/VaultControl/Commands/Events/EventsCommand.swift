@@ -87,6 +87,7 @@ struct EventsCommand: VaultCommand {
             throw ValidationError(
                 "'\(unknown)' is no event; there are \(Self.names.joined(separator: ", "))")
         }
+        if last == 0, !follow { throw ValidationError("--last 0 shows no event: it goes with --follow") }
         if isStored, last != nil { throw ValidationError("--last cannot be combined with a cursor, --exec or --post") }
     }
 

@@ -116,7 +116,7 @@ struct SourceOptions: ParsableArguments {
         }
         guard let map else { return }
         guard let table = Self.table(map) else {
-            throw ValidationError("--map must be of the form MEMBER=COLUMN,MEMBER=COLUMN")
+            throw ValidationError("--map must be of the form MEMBER=COLUMN,MEMBER=COLUMN, with each member once")
         }
         let unknown = table.keys.filter { !ImportPlan.members.contains($0) }.sorted()
         guard unknown.isEmpty else {
