@@ -227,7 +227,9 @@ struct ParserError {
     /// The argument that was typed as an option: one of its name, or the only one of a command.
     private var argument: String? {
         guard let unknown, unknown.suggestion == nil, let usage else { return nil }
-        let words = usage.split(separator: " ").filter { $0.contains("<") && !$0.contains("<options>") }
+        let words = usage.split(separator: " ").filter {
+            $0.contains("<") && !$0.contains("<options>") && $0.hasPrefix("[") == $0.hasSuffix("]")
+        }
         // What follows an option in the usage is its value.
         let all = usage.split(separator: " ")
         let arguments = words.filter { word in

@@ -106,7 +106,7 @@ extension Failure {
         } else if error.subject == "API origin" {
             hints = ["use scheme and host, without a path: https://api.acme.example"]
         } else if error.subject.contains("issuer") || error.subject.contains("endpoint") {
-            hints = ["use a URL, such as https://login.acme.example"]
+            hints = ["use a URL such as https://login.acme.example, without blanks, user and fragment"]
         } else if error.code == .forbiddenCharacter {
             hints = ["copy it again: a line break, a blank or a quotation mark may have come along"]
         }

@@ -18,6 +18,19 @@ enum InputFile {
         return try readAll(descriptor, title, from: path, atMost: maximum)
     }
 
+    /// A key that opens a vault is nothing that may be stored or sent by a slip.
+    ///
+    /// - Parameter place: where it was read, in brackets.
+    static func refuseKey(_ bytes: some Collection<UInt8>, as title: String, _ place: String) throws(Failure) {
+        let kinds: [(String, FileKind)] = [
+            ("tokenvault-key-", .keyFile), ("AGE-SECRET-KEY-", .identity), ("# created: ", .identity),
+        ]
+        guard let (_, kind) = kinds.first(where: { bytes.starts(with: $0.0.utf8) }) else { return }
+        throw .usage(
+            "the \(title.lowercasedFirst) is \(kind.words)\(place)",
+            hint: "check where it comes from: a vault's key is neither stored nor sent")
+    }
+
     static func readAll(
         _ descriptor: Int32, _ title: String, from path: String? = nil, atMost maximum: Int
     ) throws -> [UInt8] {

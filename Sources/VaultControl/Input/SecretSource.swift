@@ -105,7 +105,11 @@ struct SecretReader {
         case .file(let path):
             bytes = try Self.file(path, title)
         }
-        return try Self.nonEmpty(Self.text(bytes, title, from: source), title, from: source)
+        let text = try Self.nonEmpty(Self.text(bytes, title, from: source), title, from: source)
+        if !["passphrase", "key"].contains(where: title.lowercased().contains) {
+            try InputFile.refuseKey(text.utf8, as: title, source.place)
+        }
+        return text
     }
 
     /// Standard input gives one secret, and no second one.

@@ -202,6 +202,9 @@ struct EventsCommand: VaultCommand {
     }
 
     private func checkSelection() throws(Failure) {
+        guard tenant.tenant == nil || user != nil else {
+            throw .usage("--tenant needs --user", hint: "events of all of a tenant's users cannot be chosen")
+        }
         guard let login else { return }
         try LoginSelection.check(login)
         guard user == nil else {
