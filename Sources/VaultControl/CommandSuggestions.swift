@@ -61,7 +61,7 @@ struct CommandSuggestions {
         guard let first = words.first else { return nil }
         // A verb alone could be that of many nouns, and a noun alone wants to be listed.
         if words.count == 1, path.count == 2 {
-            if path[1] == "list", let noun = likeness(path[0], first), noun >= 8 { return noun * 5 }
+            if path[1] == "list", let noun = likeness(path[0], first), noun >= 5 { return noun * 5 }
             return likeness(path[1], first).flatMap { $0 >= 8 ? $0 * 4 : nil }
         }
         guard path.count > 1 else {
@@ -87,7 +87,9 @@ struct CommandSuggestions {
     private static func likeness(_ name: String, _ word: String) -> Int? {
         if name == word { return 10 }
         if word == name + "s" || name == word + "s" { return 9 }
-        if let others = synonyms[name], others.contains(word) || others.contains(String(word.dropLast())) { return 8 }
+        if let others = synonyms[name], others.contains(word) || others.contains(where: { $0 + "s" == word }) {
+            return 8
+        }
         if word.count >= 3, name.hasPrefix(word) { return 7 }
         let distance = EditDistance.between(name, word)
         guard distance <= (name.count < 6 ? 1 : 2), distance < name.count - 1, distance < word.count else { return nil }
@@ -97,7 +99,7 @@ struct CommandSuggestions {
     /// What other programs call them.
     private static let synonyms: [String: [String]] = [
         "add": ["create", "new", "make", "insert", "import", "register", "generate", "gen"],
-        "create": ["make", "new", "add", "run", "now", "take", "start", "save"],
+        "create": ["make", "mk", "new", "add", "run", "now", "take", "start", "save"],
         "remove": ["rm", "delete", "del", "drop", "unset", "forget", "destroy", "uninstall", "erase"],
         "erase": ["rm", "delete", "del", "remove", "destroy", "purge", "wipe", "forget"],
         "discard": ["rm", "delete", "remove", "drop"], "forget": ["rm", "delete", "remove", "drop", "del"],

@@ -68,6 +68,8 @@ struct ParserError {
         guard let command = CommandTree.command(words), !namesOutputFile(name), elsewhere(name) == nil else {
             return (name, nil)
         }
+        // `--target` is an argument, and no beginning of `--target-key-file`.
+        guard usage?.contains("<\(name.drop { $0 == "-" })>") != true else { return (name, nil) }
         // `--expired` is a state.
         let state = StateOption(argument: String(name.drop { $0 == "-" }))
         if let state, OptionNames.names(of: command).contains("--state") {
@@ -211,6 +213,8 @@ struct ParserError {
         "key rotate --every": "it is done once; on a schedule: vaultctl maintain --rotate-root-every 30d",
         "events --since": "events go by number, --after or --last; by time: vaultctl audit list --since 2h",
         "import run --format": "the format is recognised; whose store it is: --kind KIND",
+        "request --head": "the method goes with its option: -X HEAD",
+        "request -I": "the method goes with its option: -X HEAD",
         "request -k": "a server's certificate is always checked; for a private authority: --ca-file FILE",
         "witness begin --file": "a witness is named by its option: --witness PATH",
         "verify --backup": "to check a backup: vaultctl backup verify BACKUP",
@@ -238,7 +242,11 @@ struct ParserError {
         }
         let name = unknown.name.drop { $0 == "-" }
         if let same = arguments.first(where: { $0.contains("<\(name)>") }) { return String(same) }
-        let isOne = arguments.count == 1 && ["login", "id", "slot", "name", "backup"].contains(name)
+        let others = ["to": "<target>", "dest": "<target>", "destination": "<target>", "latest": "<backup>"]
+        if let other = others[String(name)], let same = arguments.first(where: { $0.contains(other) }) {
+            return String(same)
+        }
+        let isOne = arguments.count == 1 && ["login", "login-id", "id", "slot", "name", "backup"].contains(name)
         return isOne ? String(arguments[0]) : nil
     }
 
