@@ -61,6 +61,11 @@ extension VaultAccess {
         {
             return swapped(place, key, file.path)
         }
+        if error.code == .unsafeFile, place.noun == "vault", let kind = FileKind(place.path),
+            ![.vault, .backup, .database, .directory, .notAFile, .empty].contains(kind)
+        {
+            return notWhatItIs(error, place, key)
+        }
         return switch error.code {
         case .wrongKey: key.map { wrongKey(error, place, $0) }
         case .keyMalformed, .keyTruncated, .keyMissing, .keyUnsafe: key.flatMap { unusable(error, place, $0) }
@@ -129,7 +134,10 @@ extension VaultAccess {
         {
             return Failure(problem.isMissing ? .keyMissing : .keyUnsafe, problem.message, hints: problem.hints)
         }
-        guard error.code != .keyUnsafe || FileKind(file.path) == .directory else {
+        // Nobody is to be sent to change the mode of what is no key.
+        let isOther =
+            file.noun == "key file" && ![nil, .keyFile, .keyFileWithMark, .notAFile].contains(FileKind(file.path))
+        guard error.code != .keyUnsafe || isOther || FileKind(file.path) == .directory else {
             let isNamed = key.origin.hasPrefix("--")
             return Failure(
                 error.code, error.message + (isNamed ? "" : " (\(key.origin))"), hints: error.hint.map { [$0] } ?? [])

@@ -106,7 +106,7 @@ struct SecretReader {
             bytes = try Self.file(path, title)
         }
         let text = try Self.nonEmpty(Self.text(bytes, title, from: source), title, from: source)
-        if !["passphrase", "key"].contains(where: title.lowercased().contains) {
+        if title.hasPrefix("New ") || !["passphrase", "key"].contains(where: title.lowercased().contains) {
             try InputFile.refuseKey(text.utf8, as: title, source.place)
         }
         return text

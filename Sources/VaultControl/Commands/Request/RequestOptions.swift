@@ -77,7 +77,7 @@ struct RequestOptions: ParsableArguments {
             path == "-"
             ? try InputWait.during { try InputFile.readAll(console.input, title, atMost: maximum) }
             : try InputFile.read(path, title, atMost: maximum)
-        try InputFile.refuseKey(bytes, as: title, " (\(Printable.path(path)))")
+        try InputFile.refuseKey(bytes, as: title, path == "-" ? " (standard input)" : " (\(Printable.path(path)))")
         return bytes
     }
 
