@@ -186,7 +186,11 @@ extension Vault {
             let holdsAll = try await VaultError.translating {
                 let store = vault.store
                 let (keeper, context) = (try witness.stored, store.context)
-                try await BlockingLane.witness.run { try keeper.requireReplaceable() }
+                // Before anything is held for a note that could not be given.
+                try await BlockingLane.witness.run {
+                    try keeper.requireReplaceable()
+                    try keeper.requireRoom(context)
+                }
                 let holdsAll = try await BlockingLane.witness.run {
                     // A witness that cannot be read knows nothing of a restore.
                     guard let seen = try? keeper.read(context) else { return true }

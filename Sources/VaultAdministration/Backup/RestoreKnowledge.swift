@@ -69,20 +69,22 @@ private struct ExportedTrail {
     init(_ paths: [String], since backup: BackupManifest) throws {
         let decoder = JSONDecoder()
         for path in paths {
+            var hasRow = false
+            let noExport = StoreError(
+                .invalidValue, "the export of the audit trail has a line that is no row: \(path)",
+                hint: "name a file that `vaultctl audit export --jsonl` has written")
             try EvidenceFile(path).forEachLine { line throws(StoreError) in
                 guard !line.isEmpty else { return true }
-                guard let row = try? decoder.decode(Row.self, from: Data(line.utf8)) else {
-                    throw StoreError(
-                        .invalidValue, "the export of the audit trail has a line that is no row: \(path)",
-                        hint: "name a file that `vaultctl audit export --jsonl` has written")
-                }
+                guard let row = try? decoder.decode(Row.self, from: Data(line.utf8)) else { throw noExport }
                 guard let sequence = row.sequence else { return true }
+                hasRow = true
                 lastRow = max(lastRow ?? 0, sequence)
                 if sequence > backup.vaultSequence, row.kind == AuditKind.renewalStarted.name, let login = row.login {
                     moved.insert(login)
                 }
                 return true
             }
+            guard hasRow else { throw noExport }
         }
     }
 }
