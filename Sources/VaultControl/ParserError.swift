@@ -1,5 +1,6 @@
 import ArgumentParser
 import TokenVault
+import VaultAdministration
 
 /// What ArgumentParser says of a command line, in the program's own style.
 struct ParserError {
