@@ -120,11 +120,20 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio", condition: http),
             ]
         ),
+        // The operators' half: what `vaultctl` does with an open vault.
+        .target(
+            name: "VaultAdministration",
+            dependencies: [
+                "OAuthClient", "TokenVault", "VaultCrypto", "VaultSQLite", "VaultStorage",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
         // Reads other systems' token stores.
         .target(
             name: "VaultImport",
             dependencies: [
-                "Inflation", "OAuthClient", "TokenVault", "VaultCrypto", "VaultSQLite", "VaultStorage",
+                "Inflation", "OAuthClient", "TokenVault", "VaultAdministration", "VaultCrypto", "VaultSQLite",
+                "VaultStorage",
                 .product(name: "Crypto", package: "swift-crypto"),
             ]
         ),
@@ -165,7 +174,7 @@ let package = Package(
             name: "VaultControl",
             dependencies: [
                 "CBuild", "CProcess", "LoopbackRedirect", "OAuthClient", "TokenVault", "TokenVaultHTTP",
-                "TokenVaultPostgreSQL", "VaultImport",
+                "TokenVaultPostgreSQL", "VaultAdministration", "VaultImport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -196,7 +205,8 @@ let package = Package(
         .target(
             name: "EngineSupport",
             dependencies: [
-                "TestSupport", "TokenVault", "TokenVaultPostgreSQL", "TokenVaultTesting", "VaultMigrations",
+                "TestSupport", "TokenVault", "TokenVaultPostgreSQL", "TokenVaultTesting", "VaultAdministration",
+                "VaultMigrations",
                 "VaultPostgreSQL", "VaultSQLite", "VaultStorage",
             ],
             path: "Tests/Support/EngineSupport"),
@@ -240,7 +250,8 @@ let package = Package(
             name: "PostgreSQLTests",
             dependencies: [
                 "OAuthClient", "TestCertificates", "TestSupport", "TokenVault", "TokenVaultPostgreSQL",
-                "TokenVaultTesting", "VaultCrypto", "VaultMigrations", "VaultPostgreSQL", "VaultStorage",
+                "TokenVaultTesting", "VaultAdministration", "VaultCrypto", "VaultMigrations", "VaultPostgreSQL",
+                "VaultStorage",
             ]),
         .testTarget(
             name: "OAuthClientTests",
@@ -256,7 +267,7 @@ let package = Package(
             name: "TokenVaultTests",
             dependencies: [
                 "CSQLite", "EngineSupport", "OAuthClient", "TestSupport", "TokenVault", "TokenVaultTesting",
-                "VaultCrypto", "VaultPostgreSQL", "VaultSQLite", "VaultStorage",
+                "VaultAdministration", "VaultCrypto", "VaultImport", "VaultPostgreSQL", "VaultSQLite", "VaultStorage",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
@@ -270,7 +281,8 @@ let package = Package(
         .testTarget(
             name: "VaultImportTests",
             dependencies: [
-                "EngineSupport", "OAuthClient", "TestSupport", "TokenVault", "TokenVaultTesting", "VaultCrypto",
+                "EngineSupport", "OAuthClient", "TestSupport", "TokenVault", "TokenVaultTesting", "VaultAdministration",
+                "VaultCrypto",
                 "VaultImport", "VaultStorage",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -290,8 +302,8 @@ let package = Package(
         .target(
             name: "VaultSimulation",
             dependencies: [
-                "CSodium", "OAuthClient", "TestSupport", "TokenVault", "TokenVaultTesting", "VaultCrypto",
-                "VaultPostgreSQL", "VaultStorage",
+                "CSodium", "OAuthClient", "TestSupport", "TokenVault", "TokenVaultTesting", "VaultAdministration",
+                "VaultCrypto", "VaultPostgreSQL", "VaultStorage",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -311,7 +323,7 @@ let package = Package(
             name: "TokenVaultHTTPTests",
             dependencies: [
                 "DevAuthorizationServer", "OAuthClient", "RawSockets", "TestCertificates", "TestSupport", "TokenVault",
-                "TokenVaultHTTP", "TokenVaultTesting",
+                "TokenVaultHTTP", "TokenVaultTesting", "VaultAdministration",
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: http),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -341,6 +353,7 @@ let package = Package(
             name: "crash-probe",
             dependencies: [
                 "CFaultVFS", "OAuthClient", "TestSupport", "TokenVault", "TokenVaultHTTP", "TokenVaultPostgreSQL",
+                "VaultAdministration",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "Tests/Probes/Crash"),
@@ -348,7 +361,7 @@ let package = Package(
             name: "CrashTests",
             dependencies: [
                 "DevAuthorizationServer", "OAuthClient", "TestSupport", "TokenVault", "TokenVaultHTTP",
-                "TokenVaultPostgreSQL", "VaultCrypto", "VaultStorage", "crash-probe",
+                "TokenVaultPostgreSQL", "VaultAdministration", "VaultCrypto", "VaultStorage", "crash-probe",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
@@ -357,7 +370,8 @@ let package = Package(
             name: "VaultControlTests",
             dependencies: [
                 "DevAuthorizationServer", "EngineSupport", "LoopbackRedirect", "OAuthClient", "RawSockets",
-                "TestCertificates", "TestSupport", "TokenVault", "TokenVaultHTTP", "VaultControl", "VaultImport",
+                "TestCertificates", "TestSupport", "TokenVault", "TokenVaultHTTP", "VaultAdministration",
+                "VaultControl", "VaultImport",
                 "vaultctl",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),

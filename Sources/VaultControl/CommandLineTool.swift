@@ -80,6 +80,7 @@ public enum CommandLineTool {
             var failure = Failure(error)
             failure.noteProxy(for: error, in: invocation.console.environment)
             failure.nameWhatIsMissing(arguments)
+            failure.nameProvider(arguments)
             if failure.status != .success {
                 invocation.report(failure)
             }

@@ -32,8 +32,11 @@ enum CommandNames {
     private static let elsewhere = [
         "audit search": "filter the log: vaultctl audit list --user ID, --login ID, --kind KIND, --since 2h",
         "audit tail": "follow the log: vaultctl audit list --follow",
+        "backup info": "look into a backup: vaultctl backup verify BACKUP; all of them: vaultctl backup list",
+        "backup show": "look into a backup: vaultctl backup verify BACKUP; all of them: vaultctl backup list",
         "backup prune": "backups are kept and removed by: vaultctl maintain --backup-dir DIRECTORY --keep 7d,5w",
         "backup schedule": "backups on a schedule: vaultctl maintain --backup-every 6h --backup-dir DIRECTORY",
+        "import list": "did you mean: vaultctl import status",
         "key rename": "a slot's label stays: add the key again with --label, and remove the old slot",
         "login history": "what has happened to a login: vaultctl audit list --login ID",
         "login test": "what comes next for a login: vaultctl login show ID; to renew it: vaultctl login refresh ID",
@@ -41,6 +44,10 @@ enum CommandNames {
         "tenant create": "a tenant is there once a provider or a login is added with --tenant NAME",
         "migrate rollback": "there is no way back but a copy from before: vaultctl migrate status lists them",
         "migrate down": "there is no way back but a copy from before: vaultctl migrate status lists them",
+        "login count": "did you mean: vaultctl login list --count",
+        "user count": "did you mean: vaultctl user list --count",
+        "witness add": "did you mean: vaultctl witness begin",
+        "witness create": "did you mean: vaultctl witness begin",
         "user logout": "end the user's logins: vaultctl login end --user ID",
         "user revoke": "end the user's logins: vaultctl login end --user ID",
         "user rename":

@@ -12,15 +12,7 @@ struct CommandSuggestions {
             all = [usual]
             return
         }
-        // `login-list` is two words; `take-over` is one.
-        var readings = [words]
-        if let first = words.first, first.contains(where: { "-_:./ ".contains($0) }) {
-            readings.append(first.split { "-_:./ ".contains($0) }.map(String.init) + words.dropFirst())
-        }
-        // `delete login/ID`.
-        if words.count > 1, let slash = words[1].firstIndex(of: "/") {
-            readings.append([words[0], String(words[1][..<slash])])
-        }
+        let readings = Self.readings(of: words)
         let rank = { (readings: [[String]]) in
             CommandTree.leaves.compactMap { path -> (name: String, score: Int)? in
                 let score = readings.compactMap { Self.score(path, $0) }.max()
@@ -28,16 +20,40 @@ struct CommandSuggestions {
             }
         }
         var scored = rank(readings)
+        // `test acme`: the verb itself is more than what others call a command.
+        if words.count > 1, scored.allSatisfy({ !$0.name.contains(" ") && $0.score < 85 }),
+            CommandTree.command([words[0]]) == nil
+        {
+            let exact = rank([[words[0]]]).filter { $0.name.hasSuffix(" \(words[0])") }
+            if !exact.isEmpty { scored = exact }
+        }
         // `logout alice`, `lease revoke ID`: one of the words says what is to be done.
         if scored.isEmpty, words.count > 1, CommandTree.command([words[0]]) == nil {
-            scored = rank(
-                [words[0], words[1]].filter { CommandTree.command([$0])?.configuration.subcommands.isEmpty ?? true }
-                    .map { [$0] })
-            // `remote add` could be that of any noun.
-            if scored.filter({ $0.score == scored.map(\.score).max() }).count > 2 { scored = [] }
+            scored = rank([[words[0]]])
+            if scored.isEmpty, CommandTree.command([words[1]])?.configuration.subcommands.isEmpty ?? true {
+                scored = rank([[words[1]]])
+                // `remote add` could be that of any noun.
+                if scored.filter({ $0.score == scored.map(\.score).max() }).count > 2 { scored = [] }
+            }
         }
         let best = scored.map(\.score).max() ?? 0
         all = scored.filter { $0.score == best }.prefix(4).map(\.name)
+    }
+
+    /// The words as they are, and as they may be meant.
+    private static func readings(of words: [String]) -> [[String]] {
+        // `login-list` is two words; `take-over` is one.
+        var readings = [words]
+        if let first = words.first, first.contains(where: { "-_:./ ".contains($0) }) {
+            readings.append(first.split { "-_:./ ".contains($0) }.map(String.init) + words.dropFirst())
+        }
+        // `delete login/ID`, and `login/ID` alone.
+        if words.count > 1, let slash = words[1].firstIndex(of: "/") {
+            readings.append([words[0], String(words[1][..<slash])])
+        } else if words.count == 1, let slash = words[0].firstIndex(of: "/") {
+            readings.append([String(words[0][..<slash]), "show"])
+        }
+        return readings
     }
 
     /// How well the words fit, 0 to 100; nil if not at all. Each word of the command must be meant by one that was typed.
@@ -45,10 +61,15 @@ struct CommandSuggestions {
         guard let first = words.first else { return nil }
         // A verb alone could be that of many nouns, and a noun alone wants to be listed.
         if words.count == 1, path.count == 2 {
-            if path[1] == "list", let noun = likeness(path[0], first), noun >= 8 { return noun * 5 }
+            if path[1] == "list", let noun = likeness(path[0], first), noun >= 5 { return noun * 5 }
             return likeness(path[1], first).flatMap { $0 >= 8 ? $0 * 4 : nil }
         }
-        guard path.count > 1 else { return likeness(path[0], first).map { $0 * 9 } }
+        guard path.count > 1 else {
+            // `show status`: the verb says nothing more.
+            if words.count > 1, words[1] == path[0], CommandTree.command([first]) == nil { return 85 }
+            guard words.count == 1 || CommandTree.command([first]) == nil else { return nil }
+            return likeness(path[0], first).map { $0 * 9 }
+        }
         var (left, total, places) = (Array(words.prefix(3).enumerated()), 0, [Int]())
         for name in path {
             let ranked = left.compactMap { word in likeness(name, word.element).map { (word.offset, $0) } }
@@ -66,7 +87,9 @@ struct CommandSuggestions {
     private static func likeness(_ name: String, _ word: String) -> Int? {
         if name == word { return 10 }
         if word == name + "s" || name == word + "s" { return 9 }
-        if let others = synonyms[name], others.contains(word) || others.contains(String(word.dropLast())) { return 8 }
+        if let others = synonyms[name], others.contains(word) || others.contains(where: { $0 + "s" == word }) {
+            return 8
+        }
         if word.count >= 3, name.hasPrefix(word) { return 7 }
         let distance = EditDistance.between(name, word)
         guard distance <= (name.count < 6 ? 1 : 2), distance < name.count - 1, distance < word.count else { return nil }
@@ -76,7 +99,7 @@ struct CommandSuggestions {
     /// What other programs call them.
     private static let synonyms: [String: [String]] = [
         "add": ["create", "new", "make", "insert", "import", "register", "generate", "gen"],
-        "create": ["make", "new", "add", "run", "now", "take", "start", "save"],
+        "create": ["make", "mk", "new", "add", "run", "now", "take", "start", "save"],
         "remove": ["rm", "delete", "del", "drop", "unset", "forget", "destroy", "uninstall", "erase"],
         "erase": ["rm", "delete", "del", "remove", "destroy", "purge", "wipe", "forget"],
         "discard": ["rm", "delete", "remove", "drop"], "forget": ["rm", "delete", "remove", "drop", "del"],
@@ -106,7 +129,7 @@ struct CommandSuggestions {
         "report": ["dying", "expiring"],
         "user": ["account", "person"], "provider": ["idp", "issuer", "client", "connection"],
         "login": ["session", "grant", "log-in", "logon", "signin", "token"],
-        "key": ["slot", "keyslot", "unlock", "keys"],
+        "key": ["slot", "keyslot", "keys"],
         "backup": ["snapshot", "copy"], "outbox": ["queue", "revocation", "pending"], "rotate": ["rotation", "reseal"],
         "tenant": ["org", "organization", "customer"], "damage": ["damaged", "quarantine", "broken"],
         "migrate": ["migration", "upgrade", "schema"], "profiles": ["profile", "templates"],
@@ -125,7 +148,10 @@ struct CommandSuggestions {
                 likeness($0.configuration.commandName ?? "", typed[1].lowercased()) != nil
             })
         else { return nil }
-        guard typed[1].contains("/") || typed[1].contains(".") || form.isAlways else { return nil }
+        let isPath = typed[1].contains("/") || typed[1].contains(".") || FileKind(typed[1]) != nil
+        // An id, `latest`, or `BACKUP` as the manual has it; `undo` is a verb.
+        let isName = ["latest", "newest", "last"].contains(typed[1]) || typed[1].contains { !$0.isLowercase }
+        guard isPath || form.isAlways && isName else { return nil }
         return form.text.replacing("…", with: Printable.shortened(typed[1], to: 200))
     }
 

@@ -1,6 +1,16 @@
 import TokenVault
 
 extension Failure {
+    /// Puts the provider that was named into the commands that hints name.
+    mutating func nameProvider(_ arguments: [String]) {
+        guard hints.contains(where: { $0.contains(" NAME") }), let given = GivenArguments(arguments),
+            let name = given.value(of: "--provider") ?? given.value(of: "--client")
+                ?? (given.words.first == "provider" ? given.value(of: "NAME") : nil)
+                ?? (given.words == ["token", "client"] ? given.value(of: "PROVIDER") : nil)
+        else { return }
+        self = naming(given.value(of: "--tenant").flatMap { Tenant($0) }?.qualify(name) ?? name)
+    }
+
     /// Names the user or the provider that the vault does not have as they were typed, and says what may be wrong with the
     /// name: the library's errors hold no data of users.
     mutating func nameWhatIsMissing(_ arguments: [String]) {

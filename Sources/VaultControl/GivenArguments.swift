@@ -63,7 +63,10 @@ extension GivenArguments {
     static func check(_ arguments: [String]) throws(Failure) {
         try refuseDash(arguments)
         guard isOdd(arguments), let given = GivenArguments(arguments) else { return }
-        for argument in given.all where argument.value == "" { try given.refuseEmpty(argument.taken) }
+        for argument in given.all {
+            if argument.value == "" { try given.refuseEmpty(argument.taken) }
+            try refusePasted(argument)
+        }
         let flags = Set(arguments.prefix { $0 != "--" })
         for flag in flags where flag.hasPrefix("--no-") && flags.contains("--" + flag.dropFirst("--no-".count)) {
             throw .usage(
@@ -87,7 +90,7 @@ extension GivenArguments {
         var seen: Set<String> = []
         for argument in arguments {
             if argument == "--" { return false }
-            if argument.isEmpty || argument.hasPrefix("--no-") { return true }
+            if argument.isEmpty || argument.hasPrefix("--no-") || hasBlankAtEnd(argument) { return true }
             guard argument.hasPrefix("-"), argument.count > 1 else { continue }
             let name = String(argument.prefix { $0 != "=" })
             if argument.count == name.count + 1 || !seen.insert(short[name] ?? name).inserted { return true }
@@ -102,15 +105,25 @@ extension GivenArguments {
         guard !told.contains(name) || words == ["init"] else { return }
         let check = "in a script, check that its variable is set"
         guard taken.takesValue else { throw .usage("\(name) is empty", hint: check) }
-        throw Self.isPath(name)
+        throw ["path", "file", "directory"].contains(taken.valueName)
             ? .usage("the path of \(name) is empty", hint: "name a file; \(check)")
             : .usage("the value of \(name) is empty", hint: check)
     }
 
-    private static func isPath(_ name: String) -> Bool {
-        ["-file", "-dir", "-log", "--provider-map"].contains(where: name.hasSuffix)
-            || ["--vault", "--witness", "--report", "--output", "--out", "--certificate", "--evidence", "--config"]
-                .contains(name)
+    private static func hasBlankAtEnd(_ text: String) -> Bool {
+        text.first?.isWhitespace == true || text.last?.isWhitespace == true
+    }
+
+    /// An address or a client's id has no blank at its ends: what is copied often has.
+    private static func refusePasted(_ given: Given) throws(Failure) {
+        guard let value = given.value, hasBlankAtEnd(value), let kind = given.taken.valueName,
+            ["url", "uri", "origin", "age1...", "recipient"].contains(kind) || given.taken.title == "--client-id"
+        else { return }
+        let rest = PathProblem.trimmed(value)
+        throw .usage(
+            "the \(given.taken.takesValue ? "value of " : "")\(given.taken.title) begins or ends with a blank: "
+                + Printable.named(value, to: 200),
+            hint: "write it without: \(Printable.shortened(rest, to: 200))")
     }
 
     /// What is kept in a file of its own is not written to standard output, and a file named `-` is hard to get rid of.

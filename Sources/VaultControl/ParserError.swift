@@ -1,4 +1,6 @@
 import ArgumentParser
+import TokenVault
+import VaultAdministration
 
 /// What ArgumentParser says of a command line, in the program's own style.
 struct ParserError {
@@ -23,6 +25,9 @@ struct ParserError {
     private var sentence: String {
         if let invalid { return invalid.sentence }
         if let unknown {
+            if CommandTree.command(words)?.configuration.subcommands.isEmpty == false, !words.isEmpty {
+                return "a command is missing between vaultctl \(words.joined(separator: " ")) and \(unknown.name)"
+            }
             return "unknown option '\(unknown.name)'" + (unknown.suggestion.map { ". Did you mean '\($0)'?" } ?? "")
         }
         var text = message.prefix(1).lowercased() + message.dropFirst()
@@ -61,7 +66,16 @@ struct ParserError {
         guard message.hasPrefix(front) else { return nil }
         let reported = String(message.dropFirst(front.count).prefix { $0 != "'" })
         let name = OptionNames.typed(reported, in: arguments)
-        guard let command = CommandTree.command(words), !namesOutputFile(name) else { return (name, nil) }
+        guard let command = CommandTree.command(words), !namesOutputFile(name), elsewhere(name) == nil else {
+            return (name, nil)
+        }
+        // `--target` is an argument, and no beginning of `--target-key-file`.
+        guard usage?.contains("<\(name.drop { $0 == "-" })>") != true else { return (name, nil) }
+        // `--expired` is a state.
+        let state = StateOption(argument: String(name.drop { $0 == "-" }))
+        if let state, OptionNames.names(of: command).contains("--state") {
+            return (name, "--state \(state.standing.rawValue)")
+        }
         return (name, OptionNames.suggestion(for: name, of: command))
     }
 
@@ -95,9 +109,12 @@ struct ParserError {
             return nil
         }
         let path = String(message.drop { $0 != "'" }.dropFirst().prefix { $0 != "'" })
+        let known = OptionNames.names(of: command)
         switch FileKind(path) {
         case .vault?: return "a vault is named by its option: --vault \(Printable.path(path))"
-        case .keyFile?: return "a key file is named by its option: --key-file \(Printable.path(path))"
+        case .keyFile?:
+            let own = known.first { $0.hasSuffix("-key-file") && !LeadingOptions.withValue.contains($0) }
+            return "a key file is named by its option: \(own ?? "--key-file") \(Printable.path(path))"
         case .backup? where words.first != "backup":
             return "to check a backup: vaultctl backup verify \(Printable.path(path))"
         default: break
@@ -105,30 +122,73 @@ struct ParserError {
         if let first = path.unicodeScalars.first, first.properties.generalCategory == .dashPunctuation, first != "-" {
             return "a dash is not a hyphen: write --\(path.drop { "-–—".contains($0) })"
         }
-        if let index = arguments.firstIndex(of: path), index > 0, arguments[index - 1] == "--" {
-            return "what stands behind -- is no option and no command: leave -- out"
-        }
-        if let index = arguments.firstIndex(of: path), index > 0, arguments[index - 1].hasPrefix("--") {
-            return "\(arguments[index - 1]) takes no value"
-        }
-        if words == ["init"] { return "a vault is named by its option: --vault \(Printable.path(path))" }
-        if let equals = path.firstIndex(of: "="), case let name = "--\(path[..<equals])",
-            OptionNames.names(of: command).contains(name)
-        {
-            return
-                "an option has two hyphens: \(name) \(Printable.shortened(String(path[path.index(after: equals)...])))"
+        // `verify backup` has its words in another order.
+        let meant = CommandSuggestions(words + [path]).all.first
+        if let meant, meant == "\(path) \(words.joined(separator: " "))" { return "did you mean: vaultctl \(meant)" }
+        if let hint = slip(path, of: command, known) { return hint }
+        if words == ["init"], GivenArguments(arguments)?.value(of: "--vault") == nil {
+            return "a vault is named by its option: --vault \(Printable.path(path))"
         }
         if let hint = Self.misplaced[words.joined(separator: " ")] { return hint }
-        let known = OptionNames.names(of: command)
+        if let hint = Self.option(for: path, among: known, of: command) { return hint }
         let forms = ["--user ID", "--provider NAME"].filter { known.contains(String($0.prefix { $0 != " " })) }
         return forms.isEmpty ? nil : "a name goes with its option: \(forms.joined(separator: ", or "))"
+    }
+
+    /// By its place, or because it is an option without its hyphens.
+    private func slip(
+        _ word: String, of command: any ParsableCommand.Type, _ known: [String]
+    ) -> String? {
+        if known.contains("--\(word.prefix { $0 != "=" })") {
+            let option = Printable.shortened(word.replacing("=", with: " ", maxReplacements: 1))
+            return "an option has two hyphens: --\(option)"
+        }
+        guard let index = arguments.firstIndex(of: word), index > 0 else { return nil }
+        if arguments[index - 1] == "--" { return "what stands behind -- is no option and no command: leave -- out" }
+        if arguments[index - 1].hasPrefix("--") { return "\(arguments[index - 1]) takes no value" }
+        guard index > 1, case let option = arguments[index - 2],
+            ["scope", "text"].contains(CommandShape(of: command)[option]?.valueName ?? "")
+        else { return nil }
+        let value = Printable.shortened("\(arguments[index - 1]) \(word)")
+        return "a value with blanks goes into quotation marks: \(option) '\(value)'"
+    }
+
+    /// The command's own option that takes such a value: a time, or a file.
+    private static func option(for text: String, among names: [String], of command: any ParsableCommand.Type) -> String?
+    {
+        if text.hasPrefix("age1"), let option = ["--recipient", "--for"].first(where: names.contains) {
+            return "a recipient goes with its option: \(option) \(Printable.shortened(text))"
+        }
+        if AuditRecord.kinds.contains(text), names.contains("--kind") {
+            return "a kind goes with its option: --kind \(text)"
+        }
+        let isTime = TimeSpan(argument: text) != nil || CalendarTime(argument: text) != nil
+        guard isTime || text.contains(where: { "./".contains($0) }) && !text.contains("@") else { return nil }
+        let shape = CommandShape(of: command)
+        // `backup verify bk/*`: what is there is not to be written to.
+        if !isTime, shape.positionals.contains(where: { ["backup", "source", "target"].contains($0.valueName ?? "") }) {
+            return FileKind(text) == nil ? nil : "it takes one at a time: run it for each"
+        }
+        let kinds = isTime ? ["when", "time", "date"] : ["path", "file", "directory"]
+        let name = names.first { name in
+            !LeadingOptions.withValue.contains(name) && kinds.contains(shape[name]?.valueName ?? "")
+        }
+        if name == nil, !isTime {
+            guard FileKind(text) == nil, shape.positionals.isEmpty else { return nil }
+            return "what a command prints goes into a file by: > \(Printable.path(text))"
+        }
+        return name.map { "a \(isTime ? "time" : "file") goes with its option: \($0) \(Printable.path(text))" }
     }
 
     private static let misplaced = [
         "backup list":
             "it lists the backups that the vault remembers, wherever they are; to check one: vaultctl backup verify PATH",
         "tenant list": "a tenant's users: vaultctl user list --tenant NAME",
-        "events": "it lists the events that there were: vaultctl events; to follow them: vaultctl events --follow",
+        "events": "the last ones: --last 10; from a place on: --after start; those to come: --follow",
+        "request": "a method goes with -X, a header field with -H, a body with -d",
+        "witness accept": "a witness is named by its option: --witness PATH",
+        "witness begin": "a witness is named by its option: --witness PATH",
+        "witness show": "a witness is named by its option: --witness PATH",
         "doctor": "it looks at everything; to try one provider: vaultctl provider test NAME",
         "import status": "it shows all sources",
         "key rotate": "it replaces the root key, now; for other keys: --data-keys, --index or --audit",
@@ -137,6 +197,28 @@ struct ParserError {
         "migrate up": "it goes to the newest version that this vaultctl knows",
         "move status": "it is asked of the vault that is moved: --vault PATH",
         "provider profiles": "it lists all profiles",
+    ]
+
+    private func elsewhere(_ option: String) -> String? {
+        Self.elsewhere["\(words.joined(separator: " ")) \(option)"] ?? Self.elsewhere[option]
+    }
+
+    /// Options of another command.
+    private static let elsewhere = [
+        "--color": "colours are for terminals alone, and not if NO_COLOR is set",
+        "--no-color": "colours are for terminals alone, and not if NO_COLOR is set",
+        "doctor --fix": "it changes nothing: each finding says what to do",
+        "maintain --background": "it stays in the foreground, for systemd to start: man tokenvault-operating",
+        "maintain --daemon": "it stays in the foreground, for systemd to start: man tokenvault-operating",
+        "maintain --interval": "it renews when something is due; once: --once",
+        "key rotate --every": "it is done once; on a schedule: vaultctl maintain --rotate-root-every 30d",
+        "events --since": "events go by number, --after or --last; by time: vaultctl audit list --since 2h",
+        "import run --format": "the format is recognised; whose store it is: --kind KIND",
+        "request --head": "the method goes with its option: -X HEAD",
+        "request -I": "the method goes with its option: -X HEAD",
+        "request -k": "a server's certificate is always checked; for a private authority: --ca-file FILE",
+        "witness begin --file": "a witness is named by its option: --witness PATH",
+        "verify --backup": "to check a backup: vaultctl backup verify BACKUP",
     ]
 
     /// For a command that asks nothing: what a script would answer with is not needed.
@@ -150,7 +232,9 @@ struct ParserError {
     /// The argument that was typed as an option: one of its name, or the only one of a command.
     private var argument: String? {
         guard let unknown, unknown.suggestion == nil, let usage else { return nil }
-        let words = usage.split(separator: " ").filter { $0.contains("<") && !$0.contains("<options>") }
+        let words = usage.split(separator: " ").filter {
+            $0.contains("<") && !$0.contains("<options>") && $0.hasPrefix("[") == $0.hasSuffix("]")
+        }
         // What follows an option in the usage is its value.
         let all = usage.split(separator: " ")
         let arguments = words.filter { word in
@@ -159,7 +243,11 @@ struct ParserError {
         }
         let name = unknown.name.drop { $0 == "-" }
         if let same = arguments.first(where: { $0.contains("<\(name)>") }) { return String(same) }
-        let isOne = arguments.count == 1 && ["login", "id", "slot", "name", "backup"].contains(name)
+        let others = ["to": "<target>", "dest": "<target>", "destination": "<target>", "latest": "<backup>"]
+        if let other = others[String(name)], let same = arguments.first(where: { $0.contains(other) }) {
+            return String(same)
+        }
+        let isOne = arguments.count == 1 && ["login", "login-id", "id", "slot", "name", "backup"].contains(name)
         return isOne ? String(arguments[0]) : nil
     }
 
@@ -169,9 +257,7 @@ struct ParserError {
             hints.append("this command prints to standard output: add > FILE")
         }
         if let argument { hints.append("it is an argument, and no option: \(argument)") }
-        if unknown?.name == "--every", words == ["key", "rotate"] {
-            hints.append("it is done once; on a schedule: vaultctl maintain --rotate-root-every 30d")
-        }
+        if let hint = unknown.flatMap({ elsewhere($0.name) }) { hints.append(hint) }
         if let hint = misplaced ?? needless { hints.append(hint) }
         guard let usage else { return hints + ["vaultctl --help lists all commands"] }
         let command = (["vaultctl"] + words).joined(separator: " ")

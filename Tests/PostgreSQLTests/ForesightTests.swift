@@ -1,4 +1,5 @@
 import Testing
+import VaultAdministration
 import VaultCrypto
 
 @testable import VaultPostgreSQL

@@ -1,5 +1,6 @@
 import TestSupport
 import Testing
+import VaultAdministration
 import VaultCrypto
 
 @testable import VaultPostgreSQL

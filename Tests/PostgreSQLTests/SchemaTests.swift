@@ -1,6 +1,7 @@
 import TestSupport
 import TokenVaultTesting
 import Testing
+import VaultAdministration
 import VaultCrypto
 import VaultMigrations
 

@@ -110,4 +110,17 @@ struct ServerConnectionTests {
     func aConnectionThatIsLostIsNoneThatIsUnprotected(message: String, code: StoreError.Code) {
         #expect(StoreError(refusal: "connection to server at \"db\", port 5432 failed: \(message)").code == code)
     }
+
+    /// Why a server is not reached is told apart, and each is one to try again.
+    @Test(arguments: [
+        ("could not translate host name \"db\" to address: Name or service not known", "its host name was not found"),
+        ("connection to server at \"db\" (192.0.2.1), port 5432 failed: Connection refused", "nothing listens there"),
+        ("connection to server on socket \"/run/.s.PGSQL.1\" failed: No such file or directory", "machine's socket"),
+        ("connection to server at \"192.0.2.1\", port 5432 failed: timeout expired", "it does not answer"),
+        ("something that no libpq has said yet", "cannot be reached"),
+    ])
+    func whyAServerIsNotReachedIsSaid(message: String, words: String) {
+        let error = StoreError(refusal: message)
+        #expect(error.code == .busy && error.reason.hasSuffix(words) && error.hint != nil, "\(error)")
+    }
 }

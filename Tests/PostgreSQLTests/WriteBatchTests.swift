@@ -1,5 +1,6 @@
 import Synchronization
 import Testing
+import VaultAdministration
 import VaultCrypto
 
 @testable import VaultPostgreSQL

@@ -1,6 +1,7 @@
 import Glibc
 public import ServiceLifecycle
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 /// Makes a backup now and then, and removes those that need not be kept.
@@ -66,8 +67,8 @@ public final class BackupScheduler: Service {
             backup.isFinished && PathName.directory(of: backup.path) == directory
         }
         for backup in keep.expired(here) {
-            if let facts = try? Vault.backup(at: backup.path) {
-                guard facts.id == backup.id, unsafe unlink(backup.path) == 0 else { continue }
+            if let file = try? BackupFile(at: backup.path) {
+                guard file.manifest.backup == backup.id.handle, unsafe unlink(backup.path) == 0 else { continue }
             }
             try await vault.forgetBackup(backup.id)
             options.onEvent?(.removed(backup))

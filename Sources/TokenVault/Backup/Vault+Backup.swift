@@ -51,7 +51,7 @@ extension Vault {
     }
 
     /// The backups that were made of this vault, the oldest first.
-    public func backups() async throws -> [BackupEntry] {
+    package func backups() async throws -> [BackupEntry] {
         try await VaultError.translating {
             try await store.backups().map { listing in
                 listing.record.map { .backup(Backup($0)) }
@@ -60,62 +60,8 @@ extension Vault {
         }
     }
 
-    /// The backups that hold this user, as far as the vault remembers them. Such a backup is readable for anyone who has it
-    /// and a key that opened the vault when it was made, also after the user is erased here.
-    public func backups(holding userId: String) async throws -> [Backup] {
-        let all = try await backups().compactMap(\.backup)
-        do {
-            let user = try await user(userId)
-            return all.filter { $0.madeAt >= user.createdAt }
-        } catch let error as VaultError where error.code == .quarantined {
-            // Since when there is such a user cannot be read.
-            return all
-        }
-    }
-
     /// Drops a backup from the list, when its file is gone for good. Nothing is done to a file.
-    public func forgetBackup(_ id: BackupID) async throws {
+    package func forgetBackup(_ id: BackupID) async throws {
         try await VaultError.translating { try await store.forgetBackup(id.handle) }
-    }
-
-    /// What a backup's file says of itself. Needs no key, and believes no more than that the file says so.
-    public static func backup(at path: String) throws -> BackupFacts {
-        try VaultError.translating {
-            let file = try BackupFile(at: path)
-            return BackupFacts(file.manifest, path: file.path)
-        }
-    }
-
-    /// Checks a backup: that no byte of it has changed, and that SQLite can read each of its pages. With a key also that
-    /// the vault made it, every cell, and the audit chain. Changes nothing.
-    ///
-    /// - Parameters:
-    ///   - path: The backup.
-    ///   - source: A key that opened the vault when the backup was made; nil: what can be checked without one.
-    ///   - options: How the key may be tried.
-    ///   - progress: Called now and then with how many rows have been checked, of how many; first with 0 of 0, while the
-    ///     bytes are.
-    /// - Returns: What was found with the key; nil without one.
-    /// - Throws: ``VaultError``, such as ``VaultError/Code/damaged``.
-    public static func verifyBackup(
-        at path: String, unlockedBy source: KeySource? = nil, options: VaultOptions = .init(),
-        progress: @escaping @Sendable (_ checked: Int, _ total: Int) -> Void = { _, _ in }
-    ) async throws -> VerificationReport? {
-        let (clock, policy) = (options.clock, options.unlockingPolicy)
-        let source = try await source?.resolved()
-        let report = try await VaultError.translating {
-            try await BlockingLane.care.run {
-                // Reading all bytes takes its time.
-                progress(0, 0)
-                let file = try BackupFile(at: path)
-                try file.checkBytes()
-                try file.checkDatabase()
-                guard let source else { return nil as VaultStorage.VerificationReport? }
-                return try file.verify(by: try source.unlocker(), policy: policy, clock: clock) {
-                    progress($0.checked, $0.total)
-                }
-            }
-        }
-        return report.map { VerificationReport($0) }
     }
 }

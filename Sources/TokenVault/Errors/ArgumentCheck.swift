@@ -10,7 +10,7 @@ package enum ArgumentCheck {
     static func isForeign(_ name: String) -> Bool { Tenant.isQualified(name) && !takesQualified }
 
     /// Any text is a user id, line breaks and escape codes included, if it is neither empty nor too long.
-    static func userId(_ userId: String) throws -> String {
+    package static func userId(_ userId: String) throws -> String {
         guard !isForeign(userId) else {
             throw VaultError(
                 .invalidArgument, "a user id that begins with U+001D is one of a tenant",

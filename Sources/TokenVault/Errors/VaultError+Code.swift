@@ -133,7 +133,7 @@ extension VaultError.Code {
     public static let unsafeFile = Self("unsafeFile")
     /// The file is damaged: SQLite cannot read it, or a part that everything hangs on does not open.
     public static let damaged = Self("damaged")
-    /// This row cannot be opened: it was damaged or changed. Other rows are not affected. See ``Vault/damage(limit:)``.
+    /// This row cannot be opened: it was damaged or changed. Other rows are not affected. See `vaultctl damage list`.
     public static let quarantined = Self("quarantined")
     /// The file is older than what this vault has already seen.
     public static let rollbackSuspected = Self("rollbackSuspected")

@@ -52,7 +52,7 @@ extension VaultError {
     }
 
     /// Errors of values that the caller gave, or that are not as they must be.
-    static func translatingValues<R>(_ body: () throws -> R) throws -> R {
+    package static func translatingValues<R>(_ body: () throws -> R) throws -> R {
         do {
             return try body()
         } catch let error as OAuthValueError {

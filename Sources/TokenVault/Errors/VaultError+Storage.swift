@@ -1,9 +1,9 @@
 import VaultCrypto
-import VaultStorage
+package import VaultStorage
 
 // The only place where errors of the store and of the cryptography become the public one.
 extension VaultError {
-    init(_ error: StoreError) {
+    package init(_ error: StoreError) {
         let retryAfter: Duration? = if case .busy = error.code { .seconds(1) } else { nil }
         var logins: [LoginID] = []
         if case .ambiguousLogin(let handles) = error.code { logins = handles.map { LoginID($0) } }
@@ -11,7 +11,7 @@ extension VaultError {
     }
 
     /// - Parameter login: Which login was looked for.
-    init(_ error: StoreError, choosing login: LoginSelector) {
+    package init(_ error: StoreError, choosing login: LoginSelector) {
         if case .user = login, error.code == .notFound(.login) {
             self.init(.notLoggedIn, "the user has no login", hint: "let the user log in")
         } else {
@@ -42,7 +42,7 @@ extension VaultError {
     }
 
     /// Runs `body` and lets only public errors out.
-    static func translating<R>(_ body: () async throws -> R) async throws -> R {
+    package static func translating<R>(_ body: () async throws -> R) async throws -> R {
         do {
             return try await body()
         } catch {

@@ -125,7 +125,7 @@ extension UserManager {
     /// Otherwise an attacker can send the URL of their own log-in to a victim, and gets the victim's tokens if the
     /// victim consents (RFC 9700 §4.7). A service with browsers uses
     /// ``completeLogIn(_:boundTo:expectedUserId:)``.
-    public func completeUnboundLogIn(_ callback: LogInCallback) async throws -> CompletedLogIn {
+    package func completeUnboundLogIn(_ callback: LogInCallback) async throws -> CompletedLogIn {
         try await complete(callback, .unbound, nil)
     }
 

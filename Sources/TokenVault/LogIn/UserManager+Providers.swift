@@ -54,7 +54,7 @@ extension UserManager {
 
 extension UserManager {
     /// What the provider says of itself.
-    func metadata(of issuer: Issuer) async throws -> ServerMetadata {
+    package func metadata(of issuer: Issuer) async throws -> ServerMetadata {
         do throws(DiscoveryError) {
             return try await Discovery.metadata(
                 issuer: issuer, transport: context.transport,

@@ -2,7 +2,7 @@ import VaultStorage
 
 extension UserManager {
     /// Which pending revocations to try.
-    public enum RevocationSelection: Sendable, Equatable {
+    package enum RevocationSelection: Sendable, Equatable {
         /// Those whose time has come, after backoff and the provider's `Retry-After`.
         case due
         /// All, whenever their time is: for an operator who knows that a provider is back.
@@ -27,7 +27,7 @@ extension UserManager {
     /// - Throws: ``VaultError`` if the outbox cannot be read, ``VaultError/Code/unknownRevocation`` if one that was
     ///   named is not in it.
     @discardableResult
-    public func retryRevocations(
+    package func retryRevocations(
         _ selection: RevocationSelection = .due, limit: Int = 1_000
     ) async throws -> RevocationRetryReport {
         try vault.requireOpen()

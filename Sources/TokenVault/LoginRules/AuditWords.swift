@@ -1,4 +1,4 @@
-import VaultStorage
+package import VaultStorage
 
 // The words that are written into audit rows here, and read from them. Stored: never changed.
 
@@ -7,7 +7,7 @@ extension AuditEvent.Detail.Key {
     static let generation = "generation"
     static let cause = "cause"
     /// Of a dead login: a ``RefreshFailure/Reason``. Of a changed provider: a sentence.
-    static let reason = "reason"
+    package static let reason = "reason"
     /// What the provider answered: status and registered code.
     static let answer = "answer"
     /// A ``ScopeChange``.
@@ -24,15 +24,15 @@ extension AuditEvent.Detail.Key {
     /// Where an expiry comes from.
     static let expiry = "expiry"
     /// A kept reply.
-    static let reply = "reply"
+    package static let reply = "reply"
     static let forced = "forced"
     /// What the ids of users were shown for.
-    static let purpose = "purpose"
+    package static let purpose = "purpose"
 }
 
 /// Why a renewal came to nothing or was repeated, or why a token counts as rejected. A renewal that is taken over says a
 /// ``RenewalDoubt/Cause`` instead.
-enum AuditCause: String, CaseIterable, Sendable {
+package enum AuditCause: String, CaseIterable, Sendable {
     /// The provider wants the user to act.
     case needsUser
     case misconfigured
@@ -65,7 +65,7 @@ enum ScopeChange: String, CaseIterable, Sendable {
 extension AuditEvent.Detail {
     static func cause(_ cause: AuditCause) -> Self { Self(Key.cause, cause.rawValue) }
     static func cause(_ cause: RenewalDoubt.Cause) -> Self { Self(Key.cause, cause.description) }
-    static func reason(_ reason: RefreshFailure.Reason) -> Self { Self(Key.reason, reason.description) }
+    package static func reason(_ reason: RefreshFailure.Reason) -> Self { Self(Key.reason, reason.description) }
 }
 
 extension AuditEntry {

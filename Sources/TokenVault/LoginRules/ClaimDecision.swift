@@ -1,7 +1,7 @@
 import VaultStorage
 
 /// Whether an attempt may begin, judged inside the transaction that would write its intent. Pure.
-enum ClaimDecision: Equatable, Sendable {
+package enum ClaimDecision: Equatable, Sendable {
     case satisfied
     case refused(RenewalRefusal)
     case ownedElsewhere
@@ -13,7 +13,7 @@ enum ClaimDecision: Equatable, Sendable {
     case close
 
     /// What is known of an open intent's owner.
-    enum Owner: Equatable, Sendable {
+    package enum Owner: Equatable, Sendable {
         /// Its attempt is under way.
         case working
         /// It ended without an answer, or its process died.

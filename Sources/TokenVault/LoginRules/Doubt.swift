@@ -1,14 +1,14 @@
-import VaultStorage
+package import VaultStorage
 
 /// What is known of an earlier attempt with the same refresh token whose end is not.
-struct Doubt: Equatable, Sendable {
-    let since: Timestamp
-    let cause: RenewalDoubt.Cause
+package struct Doubt: Equatable, Sendable {
+    package let since: Timestamp
+    package let cause: RenewalDoubt.Cause
 }
 
 extension IntentRecord {
     /// Whether this refresh token may be spent: an attempt said so, or no process is left that could say.
-    func doubt(cause: UInt8?, isAbandoned: Bool) -> Doubt? {
+    package func doubt(cause: UInt8?, isAbandoned: Bool) -> Doubt? {
         if let doubtSince {
             return Doubt(since: doubtSince, cause: cause.map { RenewalDoubt.Cause(code: $0) } ?? .lostReply)
         }
@@ -31,7 +31,7 @@ extension LoginState {
     /// Takes an attempt from its owner, who may live: it is in doubt from its beginning, and anybody may go on.
     ///
     /// A new fence, so that nothing that the owner does later counts.
-    mutating func takeOver(_ intent: IntentRecord, at now: Timestamp) {
+    package mutating func takeOver(_ intent: IntentRecord, at now: Timestamp) {
         guard !intent.isAsking else {
             // Nothing was sent: whoever renews next asks the app again.
             self.intent = nil

@@ -1,5 +1,5 @@
 import VaultCrypto
-import VaultStorage
+package import VaultStorage
 
 /// When a login needs the scheduler next. Pure, and the same for every process: it depends on what is stored alone.
 ///
@@ -127,7 +127,7 @@ extension TokenJudge {
 
 extension LoginRow {
     /// What ``dueAt`` is to be.
-    var nextDue: Timestamp? {
+    package var nextDue: Timestamp? {
         guard userStatus == .active else { return nil }
         return DueTime(
             login: handle, position: position, session: session, refresh: refresh, provider: provider,

@@ -1,4 +1,4 @@
-import VaultStorage
+package import VaultStorage
 
 /// Whether a provider is believed that says a login is over. Pure.
 ///
@@ -52,7 +52,7 @@ extension RefreshFailure.Reason {
 
 extension SessionRecord {
     /// Whether the provider has ended the login and its refresh token is kept for a while.
-    func isEndedAndKept(_ refresh: RefreshRecord?) -> Bool {
+    package func isEndedAndKept(_ refresh: RefreshRecord?) -> Bool {
         guard state != .terminated, let failure, notBefore != nil, refresh?.refreshToken != nil else { return false }
         return failure.isDead && RefreshFailure.Reason(code: failure.reason).isProvidersWord
     }

@@ -104,5 +104,5 @@ extension ImportedLogin {
 
 extension AuditEvent.Detail.Key {
     /// What the operator calls the system that logins come from.
-    static let source = "source"
+    package static let source = "source"
 }

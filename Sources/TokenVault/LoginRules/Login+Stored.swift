@@ -1,5 +1,5 @@
 import OAuthClient
-import VaultStorage
+package import VaultStorage
 
 extension Login {
     init(_ stored: some LoginRow, provider: String?, now: Timestamp) {
@@ -40,7 +40,7 @@ extension Login {
 
 extension LoginRow {
     /// Why nothing is sent for the login.
-    var hold: Login.Hold? {
+    package var hold: Login.Hold? {
         guard isHeld else { return nil }
         switch session.origin?.owner {
         case .contested: return .contested
@@ -50,7 +50,7 @@ extension LoginRow {
     }
 
     /// Whether the provider has refused the last renewal for a reason that does not pass by itself.
-    var isRefused: Bool {
+    package var isRefused: Bool {
         guard let refusal = session.lastRefusal, session.failure == nil, session.state != .terminated,
             intent?.isInDoubt != true
         else { return false }
@@ -67,7 +67,7 @@ extension ProviderAnswer {
     }
 
     /// Whether it is about this client.
-    var isAboutClient: Bool { error == .invalidClient || error == .unauthorizedClient }
+    package var isAboutClient: Bool { error == .invalidClient || error == .unauthorizedClient }
 }
 
 extension LoginOrigin {
@@ -103,11 +103,11 @@ extension RefreshFailure {
 
 extension SessionState {
     /// What is stored, at this time: that a token runs out is written nowhere, it happens.
-    init(_ session: SessionRecord, now: Timestamp) {
+    package init(_ session: SessionRecord, now: Timestamp) {
         self.init(SessionLook(session, at: now))
     }
 
-    init(_ look: SessionLook) {
+    package init(_ look: SessionLook) {
         switch look {
         case .establishing: self = .establishing
         case .established: self = .established

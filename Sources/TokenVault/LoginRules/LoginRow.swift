@@ -1,8 +1,8 @@
-import VaultCrypto
-import VaultStorage
+package import VaultCrypto
+package import VaultStorage
 
 /// What all shapes of a stored login say of its session: the hot read, the whole row, and the row in a transaction.
-protocol StoredSession {
+package protocol StoredSession {
     var position: ChainPosition { get }
     var session: SessionRecord { get }
     var userStatus: UserStatus { get }
@@ -10,7 +10,7 @@ protocol StoredSession {
 }
 
 /// What the whole row says, too.
-protocol LoginRow: StoredSession {
+package protocol LoginRow: StoredSession {
     var handle: LoginHandle { get }
     var userId: String { get }
     var provider: ProviderHandle? { get }
@@ -25,13 +25,13 @@ extension LoginState: LoginRow {}
 
 extension StoredSession {
     /// Whether the login may go on: its user is not disabled, and it is neither ended nor dead.
-    var isLiving: Bool { userStatus == .active && session.isLiving }
+    package var isLiving: Bool { userStatus == .active && session.isLiving }
 
     /// Refuses a login that is ended, and every one of a disabled user.
     func requireActive(now: Timestamp) throws { try session.requireActive(userStatus, now: now) }
 
     /// As ``requireActive(now:)``; refuses one that is held, too.
-    func requireUnheld(now: Timestamp) throws {
+    package func requireUnheld(now: Timestamp) throws {
         try requireActive(now: now)
         if isHeld { throw session.isHeldBySource ? .heldBySource : VaultError(.held, now: now) }
     }
@@ -47,10 +47,10 @@ extension SessionRecord {
     }
 
     /// Whether there is no access token of the login's own that is still valid.
-    func hasExpired(at now: Timestamp) -> Bool {
+    package func hasExpired(at now: Timestamp) -> Bool {
         accessToken == nil || expiresAt.map { $0 <= now } ?? false
     }
 
     /// The login's own access token, if it has not expired.
-    func livingAccessToken(at now: Timestamp) -> SecretBytes? { hasExpired(at: now) ? nil : accessToken }
+    package func livingAccessToken(at now: Timestamp) -> SecretBytes? { hasExpired(at: now) ? nil : accessToken }
 }

@@ -4,7 +4,7 @@ import VaultStorage
 
 extension IntentRecord {
     /// Nothing is sent under it: the app is being asked. When its owner dies, nothing is in doubt.
-    var isAsking: Bool { tries == 0 && doubtSince == nil }
+    package var isAsking: Bool { tries == 0 && doubtSince == nil }
 }
 
 // What the app's answer, or the provider's answer to a token of the app, does to a login.

@@ -114,7 +114,7 @@ extension LoginState {
 
     /// The chain belongs to another system from now on: this vault renews it no longer. For a login without an
     /// ``ExportObstacle``.
-    mutating func returnToSource(_ source: String, now: Timestamp) {
+    package mutating func returnToSource(_ source: String, now: Timestamp) {
         let tokens = ImportOrigin.hash(access: session.accessToken, refresh: refresh?.refreshToken)
         let former = session.origin.flatMap { $0.source == source ? $0 : nil }
         var origin = ImportOrigin(

@@ -1,6 +1,6 @@
 import OAuthClient
 import VaultCrypto
-import VaultStorage
+package import VaultStorage
 
 extension LoginState {
     /// Keeps what the provider said to a renewal that it refused, and tells status and code with the outcome. The trail
@@ -26,7 +26,7 @@ extension RefusalRecord {
 }
 
 extension ProviderAnswer {
-    init(_ record: RefusalRecord) {
+    package init(_ record: RefusalRecord) {
         self.init(
             status: record.status.map { Int($0) }, error: record.error?.string().flatMap { OAuthErrorCode($0) },
             message: record.message?.string().map { ServerMessage($0) },

@@ -1,5 +1,5 @@
-import VaultCrypto
-import VaultStorage
+package import VaultCrypto
+package import VaultStorage
 
 // A second refresh token of the same chain is kept, sealed, until the current one has proven that it works: until it was
 // renewed with, or its access token was taken by a resource server, or a day has passed.
@@ -91,7 +91,7 @@ extension RefreshRecord {
     /// After so long the other token is of no use, whatever becomes of the current one.
     static let longestKept = Duration.seconds(86_400)
 
-    mutating func keep(_ token: SecretBytes, as role: PreviousRefreshRole, since: Timestamp) {
+    package mutating func keep(_ token: SecretBytes, as role: PreviousRefreshRole, since: Timestamp) {
         previousRefresh = token
         previousRole = role
         previousSince = since

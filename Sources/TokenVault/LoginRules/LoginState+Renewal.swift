@@ -144,7 +144,7 @@ extension LoginState {
 
 extension SessionRecord {
     /// Forgets everything that stood in the way of renewals of the token before.
-    mutating func clearObstacles() {
+    package mutating func clearObstacles() {
         failure = nil
         notifiedFailure = false
         rejectedGeneration = nil
@@ -152,7 +152,7 @@ extension SessionRecord {
     }
 
     /// Forgets that renewals did not succeed before.
-    mutating func clearPostponements() {
+    package mutating func clearPostponements() {
         notBefore = nil
         attempts = 0
         rejections = nil

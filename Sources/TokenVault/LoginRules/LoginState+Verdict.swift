@@ -177,5 +177,5 @@ extension LoginState {
 
 extension IntentRecord {
     /// The owner of an intent at rest. No process has it.
-    static let nobody: Int64 = 0
+    package static let nobody: Int64 = 0
 }

@@ -26,7 +26,7 @@ extension ServerBinding {
 
 extension VaultError {
     /// Why a request to a provider was not sent.
-    init(unsent code: HTTPTransportError.Code, hint: String? = nil) {
+    package init(unsent code: HTTPTransportError.Code, hint: String? = nil) {
         guard code == .noClientCertificate else {
             self.init(.network, "the provider cannot be reached", hint: hint)
             return
@@ -71,7 +71,7 @@ extension ProviderRecord {
     var isPublicClient: Bool { clientAuthentication == "none" }
 
     /// With what the client's registration is managed; nil if it was made elsewhere.
-    var management: RegistrationManagement? {
+    package var management: RegistrationManagement? {
         get throws(OAuthValueError) {
             guard let registrationURI, let token = registrationToken?.string() else { return nil }
             return RegistrationManagement(
@@ -91,7 +91,7 @@ extension ProviderRecord {
     }
 
     /// How this provider is asked and understood.
-    var profile: ProviderProfile {
+    package var profile: ProviderProfile {
         get throws(OAuthValueError) {
             do throws(ProfileError) {
                 if let profileDocument {

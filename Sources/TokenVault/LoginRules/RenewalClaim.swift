@@ -4,8 +4,8 @@ import VaultStorage
 ///
 /// It holds no token. The refresh token is read in the transaction that writes the intent and is forgotten with the
 /// attempt, so that no copy can go stale between two renewals.
-struct RenewalClaim: Equatable, Sendable {
-    enum Method: Equatable, Sendable {
+package struct RenewalClaim: Equatable, Sendable {
+    package enum Method: Equatable, Sendable {
         /// The refresh grant: a token that may work only once travels to the provider.
         case grant
         /// The app's ``TokenRefreshHandler``: asking it twice harms nothing.

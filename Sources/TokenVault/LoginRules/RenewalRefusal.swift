@@ -1,7 +1,7 @@
-import VaultStorage
+package import VaultStorage
 
 /// Why no attempt was made.
-enum RenewalRefusal: Equatable, Sendable {
+package enum RenewalRefusal: Equatable, Sendable {
     case loginMissing
     case terminated
     case userDisabled
@@ -40,7 +40,7 @@ extension RenewalRefusal {
     /// Nothing postpones a login for longer: what says so was written by a clock that has been set back since.
     static let longestPostponement = Duration.seconds(7_200)
 
-    init?(_ stored: some StoredSession, now: Timestamp) {
+    package init?(_ stored: some StoredSession, now: Timestamp) {
         self.init(session: stored.session, userStatus: stored.userStatus, isHeld: stored.isHeld, now: now)
     }
 

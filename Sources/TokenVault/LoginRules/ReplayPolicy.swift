@@ -1,10 +1,10 @@
 import OAuthClient
-import VaultStorage
+package import VaultStorage
 
 /// Whether a refresh token that may be spent is sent once more. Pure: what is known of the provider decides, and what
 /// has happened so far. The table is in `docs/session-states.md`.
-struct ReplayPolicy: Equatable, Sendable {
-    enum Answer: Equatable, Sendable {
+package struct ReplayPolicy: Equatable, Sendable {
+    package enum Answer: Equatable, Sendable {
         /// At once: the server forgives a replay now, or one more try is all there is left.
         case atOnce
         /// After a backoff, in the hope of an answer.
@@ -15,7 +15,7 @@ struct ReplayPolicy: Equatable, Sendable {
         case exhausted
     }
 
-    struct Situation: Equatable, Sendable {
+    package struct Situation: Equatable, Sendable {
         /// Since the first request whose end is unknown, by the clock that shows more; negative: unknown.
         var elapsed: Duration
         /// The same by the clock that shows less; nil: there is but one.
@@ -32,20 +32,20 @@ struct ReplayPolicy: Equatable, Sendable {
             self.hasOtherLogins = hasOtherLogins
         }
 
-        init(_ span: SteadyClock.Span, tries: Int, hasOtherLogins: Bool) {
+        package init(_ span: SteadyClock.Span, tries: Int, hasOtherLogins: Bool) {
             self.init(
                 elapsed: span.isUnknown ? span.atLeast : span.atMost, atLeast: span.atLeast, tries: tries,
                 hasOtherLogins: hasOtherLogins)
         }
     }
 
-    var rotates = true
+    package var rotates = true
     /// For so long after its use, the server still answers the old token.
     var grace = Duration.zero
     /// A server that sees a token twice ends all logins of the user, not only this one.
-    var harmsOtherLogins = false
+    package var harmsOtherLogins = false
     /// A server that sees a token twice refuses it and does no more.
-    var forgivesReuse = false
+    package var forgivesReuse = false
     var isForbidden = false
     /// How long one request takes at most.
     var timeout = Duration.seconds(30)
@@ -61,7 +61,7 @@ struct ReplayPolicy: Equatable, Sendable {
     static let mostReplays = 6
     static let longestDoubt = Duration.seconds(86_400)
 
-    func answer(_ situation: Situation) -> Answer {
+    package func answer(_ situation: Situation) -> Answer {
         let replays = max(0, situation.tries - 1)
         guard rotates else { return replays == 0 ? .atOnce : .later }
         if isForbidden { return .never }
@@ -76,14 +76,14 @@ struct ReplayPolicy: Equatable, Sendable {
     }
 
     /// Whether the answer can depend on the user's other logins.
-    var asksForOtherLogins: Bool { rotates && harmsOtherLogins && !isForbidden }
+    package var asksForOtherLogins: Bool { rotates && harmsOtherLogins && !isForbidden }
 
     /// Whether a server that sees a token twice ends what it has given for it.
     var punishesReuse: Bool { rotates && !forgivesReuse }
 }
 
 extension ReplayPolicy {
-    init(_ record: ProviderRecord) throws {
+    package init(_ record: ProviderRecord) throws {
         let profile = try record.profile
         self.init(
             rotates: profile.refresh.rotation != .never, grace: profile.refresh.grace,

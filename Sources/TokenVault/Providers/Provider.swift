@@ -122,13 +122,13 @@ public struct ProviderRegistration: Sendable {
     /// or as many as is usual there. Zero: any number.
     public var mostDeaths: Int?
     /// For how many days the refresh token of a login without a key is kept, sealed, after the provider has ended it, so
-    /// that ``UserManager/revive(_:)`` works; nil: it is destroyed at once.
+    /// that `vaultctl login revive` works; nil: it is destroyed at once.
     public var daysEndedIsKept: Int?
     /// To whom the client addresses its assertions (RFC 7523), if the profile is wrong about that.
     public var assertionAudience: AssertionAudience?
     /// Of a client that registered itself.
-    var management: RegistrationManagement?
-    var clientSecretExpiresAt: Date?
+    package var management: RegistrationManagement?
+    package var clientSecretExpiresAt: Date?
 
     public init(
         name: String,

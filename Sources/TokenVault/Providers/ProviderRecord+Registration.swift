@@ -1,10 +1,10 @@
 import OAuthClient
 import VaultCrypto
-import VaultStorage
+package import VaultStorage
 
 // Everything is checked once, so that what is stored can be used.
 extension ProviderRecord {
-    init(_ registration: ProviderRegistration, of tenant: Tenant? = nil, createdAt: Timestamp) throws {
+    package init(_ registration: ProviderRegistration, of tenant: Tenant? = nil, createdAt: Timestamp) throws {
         let name = try ArgumentCheck.providerName(registration.name)
         self.init(
             name: tenant?.qualify(name) ?? name, issuer: nil, tokenEndpoint: "",
@@ -44,7 +44,7 @@ extension ProviderRecord {
         try checkProfile()
     }
 
-    mutating func set(_ management: RegistrationManagement) {
+    package mutating func set(_ management: RegistrationManagement) {
         registrationURI = management.uri.rawValue
         registrationToken = SecretBytes(utf8: management.token.reveal())
     }

@@ -1,5 +1,5 @@
-public import OAuthClient
-import VaultStorage
+package import OAuthClient
+package import VaultStorage
 
 extension Vault {
     /// Adds a provider. The name must be free.
@@ -34,13 +34,13 @@ extension Vault {
     }
 
     /// The provider of this name; nil where none is named.
-    func handle(ofProvider name: String?) async throws -> ProviderHandle? {
+    package func handle(ofProvider name: String?) async throws -> ProviderHandle? {
         guard let name else { return nil }
         return try await VaultError.translating { try await store.provider(named: name).handle }
     }
 
     /// How a provider is asked and understood: a shipped profile, or the one that was sealed with it.
-    public func profile(ofProvider name: String) async throws -> ProviderProfile {
+    package func profile(ofProvider name: String) async throws -> ProviderProfile {
         let record = try await VaultError.translating { try await store.provider(named: name).record }
         return try VaultError.translatingValues { try record.profile }
     }
@@ -56,7 +56,7 @@ extension Vault {
 
 extension Provider {
     /// What was checked before it was stored.
-    init(_ record: ProviderRecord) throws {
+    package init(_ record: ProviderRecord) throws {
         self = try VaultError.translatingValues {
             func endpoint(_ text: String?) throws(OAuthValueError) -> EndpointURL? {
                 if let text { try EndpointURL(stored: text) } else { nil }

@@ -1,5 +1,5 @@
 import OAuthClient
-import VaultStorage
+package import VaultStorage
 
 /// Mix-up (RFC 9700 §4.4): where a callback does not say which server it comes from, the redirect URI must.
 extension Vault {
@@ -29,7 +29,7 @@ extension Vault {
         try await refuseSharing(try ProviderRecord(registration, of: tenant, createdAt: now))
     }
 
-    func refuseSharing(_ record: ProviderRecord) async throws {
+    package func refuseSharing(_ record: ProviderRecord) async throws {
         guard record.mayBeMixedUp else { return }
         let others = try await VaultError.translating { try await store.providers() }.compactMap(\.provider?.record)
         guard let other = others.first(where: { $0.name != record.name && $0.canBeMixedUp(with: record) }) else {

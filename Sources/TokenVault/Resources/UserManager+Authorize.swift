@@ -79,8 +79,8 @@ extension UserManager {
 
     private func key(of token: PresentedToken) async throws -> DPoPKey? {
         guard case .login(let login) = token.prover else { return token.clientKey }
-        let stored = try await VaultError.translating { try await vault.store.login(login.handle) }
-        return stored.key.flatMap { DPoPContext($0)?.key }
+        let stored = try await VaultError.translating { try await vault.store.key(ofLogin: login.handle) }
+        return stored.flatMap { DPoPContext($0)?.key }
     }
 
     /// Says what a resource server's reply means for the token, and keeps the nonce and the clock that it brings.

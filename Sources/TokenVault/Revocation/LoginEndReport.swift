@@ -8,7 +8,7 @@ public struct LoginEndReport: Sendable, Equatable {
     public internal(set) var pending = 0
     /// Of these, whose grants live on at a provider that cannot revoke them.
     public internal(set) var unsupported = 0
-    /// Rows that cannot be opened. They stay; see ``Vault/damage(limit:)``.
+    /// Rows that cannot be opened. They stay; see `vaultctl damage list`.
     public internal(set) var damaged = 0
     /// How many logins could not be ended; they are as they were.
     public internal(set) var failed = 0

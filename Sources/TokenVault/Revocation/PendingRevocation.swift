@@ -1,39 +1,39 @@
-public import FoundationEssentials
+package import FoundationEssentials
 import VaultStorage
 
 /// Names a revocation that has still to be confirmed. Random; not a secret.
-public struct RevocationID: Hashable, Sendable, LosslessStringConvertible {
+package struct RevocationID: Hashable, Sendable, LosslessStringConvertible {
     let handle: OutboxHandle
 
     init(_ handle: OutboxHandle) { self.handle = handle }
 
     /// 26 lower-case base32 characters; nil for anything else.
-    public init?(_ description: String) {
+    package init?(_ description: String) {
         guard let handle = OutboxHandle(text: description) else { return nil }
         self.handle = handle
     }
 
-    public var description: String { handle.text }
+    package var description: String { handle.text }
 }
 
 /// A token that is unusable here and waits for its provider to confirm that it is ended there, too.
-public struct PendingRevocation: Sendable, Equatable {
+package struct PendingRevocation: Sendable, Equatable {
     /// The token to revoke.
-    public enum Token: String, Sendable, Equatable {
+    package enum Token: String, Sendable, Equatable {
         case refreshToken
         case accessToken
     }
 
-    public let id: RevocationID
+    package let id: RevocationID
     /// The login whose token it was; nil if it never became one.
-    public let login: LoginID?
+    package let login: LoginID?
     /// Nil if the provider is no longer in the vault.
-    public let provider: String?
-    public let token: Token
-    public let createdAt: Date
+    package let provider: String?
+    package let token: Token
+    package let createdAt: Date
     /// Tries that failed so far.
-    public let attempts: Int
-    public let nextAttemptAt: Date
+    package let attempts: Int
+    package let nextAttemptAt: Date
 
     init(_ entry: StoredOutboxEntry, provider: String?) {
         id = RevocationID(entry.handle)
@@ -47,20 +47,20 @@ public struct PendingRevocation: Sendable, Equatable {
 }
 
 /// One row of the outbox. A damaged one hides nothing after it.
-public enum PendingRevocationEntry: Sendable, Equatable {
+package enum PendingRevocationEntry: Sendable, Equatable {
     case pending(PendingRevocation)
     /// The row cannot be opened, and why; without an id if not even that can be read.
     case damaged(RevocationID?, String)
 }
 
 /// A part of the outbox.
-public struct PendingRevocationPage: Sendable, Equatable {
+package struct PendingRevocationPage: Sendable, Equatable {
     /// Where a page ended.
-    public struct Cursor: Sendable, Equatable {
+    package struct Cursor: Sendable, Equatable {
         let sequence: Int64
     }
 
-    public let entries: [PendingRevocationEntry]
+    package let entries: [PendingRevocationEntry]
     /// Where the next page begins; nil after the last.
-    public let next: Cursor?
+    package let next: Cursor?
 }

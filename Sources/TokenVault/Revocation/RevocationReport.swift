@@ -6,9 +6,19 @@ public struct RevocationReport: Sendable, Equatable {
     /// After the erasure of a user: what is left of the user in the vault's files. `nil` otherwise.
     public var remnants: Remnants?
 
+    package init(results: [Result] = [], remnants: Remnants? = nil) {
+        self.results = results
+        self.remnants = remnants
+    }
+
     public struct Result: Sendable, Equatable {
         public let login: LoginID
         public let outcome: Outcome
+
+        package init(login: LoginID, outcome: Outcome) {
+            self.login = login
+            self.outcome = outcome
+        }
     }
 
     /// Whether earlier states of rows, sealed as they are, are still in the vault's files.
@@ -39,7 +49,7 @@ public struct RevocationReport: Sendable, Equatable {
         /// ``UserManagerOptions/revocationLifetime``. The tokens were destroyed here.
         case givenUp
         /// The login's row is damaged, so the tokens cannot be read: the grant lives on until it expires. See
-        /// ``Vault/damage(limit:)``.
+        /// `vaultctl damage list`.
         case unreadable
 
         /// Whether there is nothing left to do, and no token is known to live on at a provider that could have revoked

@@ -1,15 +1,15 @@
 /// The outcome of retrying revocations.
-public struct RevocationRetryReport: Sendable, Equatable {
+package struct RevocationRetryReport: Sendable, Equatable {
     /// One for each entry that was tried; what another process has settled meanwhile is left out.
-    public var results: [Result]
+    package var results: [Result]
 
-    public struct Result: Sendable, Equatable {
-        public let id: RevocationID
+    package struct Result: Sendable, Equatable {
+        package let id: RevocationID
         /// The login whose tokens these are; nil if they never became one.
-        public let login: LoginID?
-        public let outcome: RevocationReport.Outcome
+        package let login: LoginID?
+        package let outcome: RevocationReport.Outcome
     }
 
     /// Whether every entry is settled.
-    public var isComplete: Bool { results.allSatisfy(\.outcome.isSettled) }
+    package var isComplete: Bool { results.allSatisfy(\.outcome.isSettled) }
 }

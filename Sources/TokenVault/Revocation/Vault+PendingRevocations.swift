@@ -19,7 +19,7 @@ extension Vault {
     /// - Parameters:
     ///   - cursor: ``PendingRevocationPage/next`` of the page before; nil for the first.
     ///   - limit: How many entries the page has at most, 0 to 10 000.
-    public func pendingRevocations(
+    package func pendingRevocations(
         after cursor: PendingRevocationPage.Cursor? = nil, limit: Int = 100
     ) async throws -> PendingRevocationPage {
         let limit = limit.asPageLimit

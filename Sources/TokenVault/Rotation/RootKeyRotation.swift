@@ -1,4 +1,4 @@
-public import FoundationEssentials
+package import FoundationEssentials
 import VaultCrypto
 import VaultStorage
 
@@ -15,13 +15,13 @@ public struct RootSealedCells: Sendable, Hashable {
 }
 
 /// The root keys of a vault: one seals, and others that only open until a rotation has given them up.
-public struct RootKeyStatus: Sendable, Hashable {
+package struct RootKeyStatus: Sendable, Hashable {
     /// When the root that now seals was made: with the vault, or by a rotation.
-    public let madeAt: Date
+    package let madeAt: Date
     /// Whether a rotation was begun and is not complete.
-    public let isRotating: Bool
+    package let isRotating: Bool
     /// What is still sealed under roots that are to be given up.
-    public let remaining: RootSealedCells
+    package let remaining: RootSealedCells
 }
 
 /// How far a rotation has come.
@@ -45,7 +45,7 @@ public struct RootKeyRotationProgress: Sendable, Hashable {
 public struct RootKeyRotationReport: Sendable, Hashable {
     /// Why an old root had to be kept: it still opens something.
     public enum Obstacle: Sendable, Hashable {
-        /// So many rows cannot be opened. They are kept as they are; ``Vault/damage(limit:)`` names them.
+        /// So many rows cannot be opened. They are kept as they are; `vaultctl damage list` names them.
         case damagedRows(Int)
         /// Replies of processes are in the spool. A process that renews tokens takes in what dead ones have left.
         case spooledReplies

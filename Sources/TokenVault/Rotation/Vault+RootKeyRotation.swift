@@ -2,7 +2,7 @@ import VaultStorage
 
 extension Vault {
     /// How old the root key is, and whether a rotation is still to be completed.
-    public func rootKeyStatus() async throws -> RootKeyStatus {
+    package func rootKeyStatus() async throws -> RootKeyStatus {
         try await VaultError.translating {
             let status = try await store.rootRotation()
             return RootKeyStatus(
@@ -35,7 +35,7 @@ extension Vault {
     ///
     /// - Throws: ``VaultError/Code/conflict`` if no rotation is under way.
     @discardableResult
-    public func abortRootKeyRotation(
+    package func abortRootKeyRotation(
         patience: Duration = .seconds(120),
         progress: @escaping @Sendable (RootKeyRotationProgress) -> Void = { _ in }
     ) async throws -> RootKeyRotationReport {

@@ -1,11 +1,11 @@
 /// Some events of the vault's record, in the order in which they happened.
-public struct StoredEventPage: Sendable, Equatable {
+package struct StoredEventPage: Sendable, Equatable {
     /// Perhaps none, although there are further pages.
-    public let events: [SessionEvent]
+    package let events: [SessionEvent]
     /// Where the next page begins, once these events have been dealt with.
-    public let cursor: EventCursor
+    package let cursor: EventCursor
     /// Whether there is nothing after it yet.
-    public let isLast: Bool
+    package let isLast: Bool
 }
 
 /// Events from the vault's record, and then those that come. See ``UserManager/events(after:of:)``.

@@ -16,7 +16,7 @@ extension UserManager {
     }
 
     /// What is going on inside the state of this login; nil where nothing can be.
-    public func sessionPhase(of login: LoginRef) async throws -> SessionPhase? {
+    package func sessionPhase(of login: LoginRef) async throws -> SessionPhase? {
         let login = try await vault.handle(of: login)
         return try await VaultError.translating { vault.phase(of: try await vault.store.login(login)) }
     }

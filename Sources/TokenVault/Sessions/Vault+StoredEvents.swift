@@ -41,7 +41,7 @@ extension Vault {
     ///   - cursor: Everything up to it has been dealt with.
     ///   - session: Only events of this login or user; nil: of all.
     ///   - limit: How many rows of the trail are read at most: 1 to 10 000.
-    public func storedEvents(
+    package func storedEvents(
         after cursor: EventCursor, of session: SessionRef? = nil, limit: Int = 256
     ) async throws -> StoredEventPage {
         try requireOpen()
@@ -89,7 +89,7 @@ extension Vault {
     }
 
     /// The place behind which everything is still to come: for who wants only what is new.
-    public func eventHead() async throws -> EventCursor {
+    package func eventHead() async throws -> EventCursor {
         try await VaultError.translating {
             let head = try await store.auditHead()
             return EventCursor(head, try await store.auditPosition(head)?.link)

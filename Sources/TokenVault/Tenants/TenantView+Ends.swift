@@ -22,7 +22,7 @@ extension TenantView {
     /// touched. May be called again, after an error or to remove providers that were left.
     ///
     /// A provider stays for as long as revocations wait for it: ``TenantErasure/remainingProviders``. Users whose rows cannot
-    /// be opened are of no tenant: look for them with ``Vault/damage(limit:)``.
+    /// be opened are of no tenant: look for them with `vaultctl damage list`.
     ///
     /// - Parameter progress: Called after each user with how many have been erased.
     public func erase(

@@ -91,7 +91,7 @@ extension TenantView {
     /// What has happened to this tenant's logins since a place that you have kept. See ``Vault/storedEvents(after:of:limit:)``;
     /// a page has those of this tenant among `limit` rows of the trail. ``SessionEvent/Kind/missed(count:)`` concerns all,
     /// and so do providers that belong to no tenant.
-    public func storedEvents(after cursor: EventCursor, limit: Int = 256) async throws -> StoredEventPage {
+    package func storedEvents(after cursor: EventCursor, limit: Int = 256) async throws -> StoredEventPage {
         let page = try await vault.storedEvents(after: cursor, limit: limit)
         let events = page.events.compactMap { event -> SessionEvent? in
             var event = event

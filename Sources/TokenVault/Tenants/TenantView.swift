@@ -44,7 +44,6 @@ import VaultStorage
 /// - ``login(_:)``
 /// - ``logins(where:after:pageSize:)``
 /// - ``sessionState(userId:)``
-/// - ``storedEvents(after:limit:)``
 /// ### Ends
 /// - ``disableUser(_:)``
 /// - ``enableUser(_:)``

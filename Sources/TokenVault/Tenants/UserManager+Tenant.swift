@@ -19,7 +19,7 @@ extension UserManager {
 
 extension Vault {
     /// How much each tenant has, in the order of their names. Looks at every user, in bounded memory.
-    public func tenants() async throws -> [TenantSummary] {
+    package func tenants() async throws -> [TenantSummary] {
         var found: [Tenant: TenantSummary] = [:]
         for case .provider(let provider) in try await providers() {
             guard let tenant = Tenant.of(provider.name)?.tenant else { continue }
@@ -40,9 +40,9 @@ extension Vault {
 }
 
 /// How much a tenant has. Rows that cannot be opened count for no tenant: whose they are is sealed in them.
-public struct TenantSummary: Sendable, Equatable {
-    public let tenant: Tenant
-    public internal(set) var users = 0
-    public internal(set) var logins = 0
-    public internal(set) var providers = 0
+package struct TenantSummary: Sendable, Equatable {
+    package let tenant: Tenant
+    package internal(set) var users = 0
+    package internal(set) var logins = 0
+    package internal(set) var providers = 0
 }

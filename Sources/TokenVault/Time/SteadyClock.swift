@@ -5,9 +5,9 @@ import VaultStorage
 ///
 /// A wall clock that is ahead for a moment makes an hour look like a year, and one that is set back makes a day look
 /// like nothing. Neither may end a login or send a token again: what decides about that asks here for both bounds.
-final class SteadyClock: Sendable {
+package final class SteadyClock: Sendable {
     /// How long something has lasted: `atLeast` by the clock that shows less, `atMost` by the one that shows more.
-    struct Span: Equatable, Sendable {
+    package struct Span: Equatable, Sendable {
         var atLeast: Duration
         var atMost: Duration
         /// It began in the future of one of the clocks: how long it has lasted is unknown.

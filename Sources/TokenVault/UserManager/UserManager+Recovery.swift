@@ -9,7 +9,7 @@ extension UserManager {
     ///
     /// Returns when all that was found has been tried, which may take as long as the providers take.
     @discardableResult
-    public func recover() async throws -> RecoveryReport {
+    package func recover() async throws -> RecoveryReport {
         try vault.requireOpen()
         return await recovery.recover()
     }

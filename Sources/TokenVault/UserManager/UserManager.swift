@@ -20,15 +20,10 @@ import VaultStorage
 /// - ``vault``
 /// ### Providers
 /// - ``addProvider(_:issuer:clientID:authentication:scope:redirectURI:dpop:tokenCertificate:)``
-/// - ``registerProvider(_:issuer:_:initialAccessToken:)``
-/// - ``registration(ofProvider:)``
-/// - ``updateRegistration(ofProvider:_:)``
-/// - ``deleteRegistration(ofProvider:force:)``
 /// ### Logging in
 /// - ``beginLogIn(userId:provider:redirectURI:scope:dpop:label:loginHint:parameters:context:)``
 /// - ``beginLogIn(into:redirectURI:scope:dpop:loginHint:parameters:context:acceptsOtherAccount:)``
 /// - ``completeLogIn(_:boundTo:expectedUserId:)``
-/// - ``completeUnboundLogIn(_:)``
 /// - ``logIn(userId:provider:authorizationCode:codeVerifier:redirectURI:dpopKey:label:nonce:resources:)``
 /// - ``logIn(into:authorizationCode:codeVerifier:redirectURI:dpopKey:nonce:resources:acceptsOtherAccount:)``
 /// - ``beginDeviceLogIn(userId:provider:scope:dpop:label:usesPKCE:parameters:context:)``
@@ -62,14 +57,10 @@ import VaultStorage
 /// - ``tenant(_:)``
 /// ### Watching
 /// - ``sessionState(of:)``
-/// - ``sessionPhase(of:)``
 /// - ``sessionStates(of:)``
 /// - ``events(of:)``
 /// - ``events(userId:)``
 /// - ``events(after:of:)``
-/// ### When something went wrong
-/// - ``recover()``
-/// - ``revive(_:)``
 /// ### Ends
 /// - ``logOut(_:)``
 /// - ``removeLogin(_:)``
@@ -78,8 +69,6 @@ import VaultStorage
 /// - ``disableUser(_:)``
 /// - ``enableUser(_:)``
 /// - ``eraseUser(_:)``
-/// - ``retryRevocations(_:limit:)``
-/// - ``RevocationSelection``
 public final class UserManager: Sendable {
     public let vault: Vault
     let engine: RenewalEngine
@@ -125,7 +114,7 @@ public final class UserManager: Sendable {
         await context.announceUntoldFailures()
     }
 
-    var context: RenewalContext { engine.context }
+    package var context: RenewalContext { engine.context }
 
     /// The login that is meant. Users whom the vault does not know are pulled from where the app says, if it does.
     func session(of login: LoginRef) async throws -> SessionSnapshot {

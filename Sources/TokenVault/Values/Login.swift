@@ -85,6 +85,11 @@ public struct Login: Sendable, Equatable {
     public struct Refusal: Sendable, Equatable {
         public let date: Date
         public let answer: ProviderAnswer
+
+        package init(date: Date, answer: ProviderAnswer) {
+            self.date = date
+            self.answer = answer
+        }
     }
 
     /// Some providers end the oldest refresh token of a user and client, without a word, when there is one more than

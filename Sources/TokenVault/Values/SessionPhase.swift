@@ -1,5 +1,5 @@
 /// What is going on inside a ``SessionState``. Read, not streamed: see ``UserManager/sessionPhase(of:)``.
-public enum SessionPhase: String, Sendable, CaseIterable {
+package enum SessionPhase: String, Sendable, CaseIterable {
     // Of `established`.
 
     /// Nothing to do yet.

@@ -1,4 +1,4 @@
 /// The version of this library, which backups name.
-public enum TokenVaultVersion {
-    public static let current = "0.1.0"
+package enum TokenVaultVersion {
+    package static let current = "0.1.0"
 }

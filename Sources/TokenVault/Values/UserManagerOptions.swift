@@ -10,8 +10,8 @@ public struct UserManagerOptions: Sendable {
     public var stallLimit: Duration?
     /// What happens when that time is over.
     public var stallPolicy: StallPolicy
-    /// How often renewals of processes that have ended, and those that are in doubt, are looked for. Nil: only at
-    /// ``UserManager/recover()``, and when a call needs such a login: for programs that run for a moment.
+    /// How often renewals of processes that have ended, and those that are in doubt, are looked for. Nil: only
+    /// when a call needs such a login: for programs that run for a moment.
     public var recoveryInterval: Duration?
     /// How long a log-in that has begun can be completed.
     public var logInLifetime: Duration
@@ -19,7 +19,7 @@ public struct UserManagerOptions: Sendable {
     /// the audit trail records, and live on at the provider until they expire.
     public var revocationLifetime: Duration
     /// Whether due revocations are retried when the manager is made and after each log-out. Without it they wait for
-    /// ``UserManager/retryRevocations(_:limit:)``.
+    /// a ``RenewalScheduler`` or `vaultctl outbox retry`.
     public var retriesRevocationsInBackground: Bool
     /// Called after every exchange with a token or revocation endpoint, once its result has been stored.
     public var tokenEndpointListener: (any TokenEndpointResponseListener)?

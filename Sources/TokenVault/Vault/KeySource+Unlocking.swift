@@ -1,5 +1,5 @@
 import Glibc
-import VaultCrypto
+package import VaultCrypto
 import VaultStorage
 
 extension KeySource {
@@ -32,11 +32,11 @@ extension KeySource {
     }
 
     /// Whether each slot that is tried is a run of a program.
-    var runsPrograms: Bool { if case .wrapped = kind { true } else { false } }
+    package var runsPrograms: Bool { if case .wrapped = kind { true } else { false } }
 
-    func unlocker() throws(VaultCryptoError) -> any SlotUnlocker { try key() }
+    package func unlocker() throws(VaultCryptoError) -> any SlotUnlocker { try key() }
 
-    func maker() throws(VaultCryptoError) -> any SlotMaker { try key() }
+    package func maker() throws(VaultCryptoError) -> any SlotMaker { try key() }
 
     private func key() throws(VaultCryptoError) -> any SlotUnlocker & SlotMaker {
         switch kind {

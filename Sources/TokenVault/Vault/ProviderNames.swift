@@ -4,13 +4,26 @@ import VaultStorage
 
 /// What providers are called, so that a row need not be opened for its name each time. A name is known with the tag of the
 /// row's cell: a provider that was changed, or replaced, has another one.
+///
+/// Also which provider a name has meant last. That may be over: a provider without logins can be removed, and its name be
+/// given to another one. So whoever finds no login there asks the vault again.
 final class ProviderNames: Sendable {
     private static let most = 20_000
 
     private let names = Mutex<[ProviderHandle: (tag: CellTag, name: String)]>([:])
+    private let handles = Mutex<[String: ProviderHandle]>([:])
 
     subscript(provider: ProviderHandle, tag: CellTag) -> String? {
         names.withLock { names in names[provider].flatMap { $0.tag == tag ? $0.name : nil } }
+    }
+
+    func handle(of name: String) -> ProviderHandle? { handles.withLock { $0[name] } }
+
+    func keep(_ provider: ProviderHandle, for name: String) {
+        handles.withLock { handles in
+            if handles.count > Self.most { handles = [:] }
+            handles[name] = provider
+        }
     }
 
     func keep(_ name: String, _ provider: ProviderHandle, _ tag: CellTag) {

@@ -1,7 +1,10 @@
-import VaultStorage
+package import VaultStorage
 
 // Every write of a login and of its user goes this way, so that what follows from a write follows from each of them.
 extension Vault {
+    /// Tells handlers under way that their answer is no longer wanted.
+    package func supersedeHandlers(of logins: [LoginHandle]) { superseding.fire(logins) }
+
     /// Changes a login, and leaves it due when it is due.
     ///
     /// - Parameter endings: see ``VaultStore/changeLogin(_:endings:_:)``.

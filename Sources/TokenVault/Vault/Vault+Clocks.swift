@@ -1,4 +1,4 @@
-import VaultStorage
+package import VaultStorage
 
 extension Vault {
     /// Looks whether the wall clock was set.
@@ -9,7 +9,7 @@ extension Vault {
     }
 
     /// How long ago this was, by the clocks of this process.
-    func span(since: Timestamp) -> SteadyClock.Span {
+    package func span(since: Timestamp) -> SteadyClock.Span {
         steady.span(since: since, now: now, uptime: timeSource.uptime())
     }
 }

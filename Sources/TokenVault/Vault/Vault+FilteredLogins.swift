@@ -41,7 +41,7 @@ extension Vault {
     /// - Parameters:
     ///   - filter: Which are counted.
     ///   - progress: Called after each page with how many rows have been looked at.
-    public func loginCounts(
+    package func loginCounts(
         where filter: LoginFilter, progress: @escaping @Sendable (_ seen: Int) -> Void = { _ in }
     ) async throws -> LoginCounts {
         var counts = LoginCounts()
@@ -55,13 +55,13 @@ extension Vault {
 }
 
 /// How many logins fit a filter.
-public struct LoginCounts: Sendable, Equatable {
-    public internal(set) var logins = 0
-    public internal(set) var byStanding: [LoginStanding: Int] = [:]
+package struct LoginCounts: Sendable, Equatable {
+    package internal(set) var logins = 0
+    package internal(set) var byStanding: [LoginStanding: Int] = [:]
     /// By the provider's name; under the empty name those that have none.
-    public internal(set) var byProvider: [String: Int] = [:]
+    package internal(set) var byProvider: [String: Int] = [:]
     /// Rows that cannot be opened; not among ``logins``.
-    public internal(set) var damaged = 0
+    package internal(set) var damaged = 0
 
     mutating func count(_ entry: LoginEntry) {
         switch entry {
@@ -86,7 +86,7 @@ public struct FilteredLogins: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(pages: makePages()) }
 
-    func makePages() -> Pages { Pages(sequence: self, last: first) }
+    package func makePages() -> Pages { Pages(sequence: self, last: first) }
 
     /// One pass over the listing.
     public struct Iterator: AsyncIteratorProtocol {
@@ -102,7 +102,7 @@ public struct FilteredLogins: AsyncSequence, Sendable {
         }
     }
 
-    struct Pages {
+    package struct Pages {
         let sequence: FilteredLogins
         var last: LoginID?
         var seen = 0
@@ -110,7 +110,7 @@ public struct FilteredLogins: AsyncSequence, Sendable {
         var isChecked = false
 
         /// What fits of the next page, perhaps nothing; nil after the last.
-        mutating func next() async throws -> (entries: [LoginEntry], seen: Int)? {
+        package mutating func next() async throws -> (entries: [LoginEntry], seen: Int)? {
             guard !isOver else { return nil }
             try Task.checkCancellation()
             let (vault, filter) = (sequence.vault, sequence.filter)

@@ -1,4 +1,4 @@
-import VaultStorage
+package import VaultStorage
 
 extension Vault {
     /// Users, in the order of their random handles. Each page begins after the last user of the one before.
@@ -67,13 +67,13 @@ extension Vault {
     /// What the app may know of a stored login.
     ///
     /// - Parameter isNew: Whether the login was made just now.
-    func describe(_ stored: StoredLogin, isNew: Bool = false) async -> Login {
+    package func describe(_ stored: StoredLogin, isNew: Bool = false) async -> Login {
         await limited(
             Login(stored, provider: name(of: stored.provider), now: now), at: stored.provider, isNew: isNew)
     }
 
     /// The same of a login as a transaction left it, which saves reading what was just written. Without its limit.
-    func describe(_ state: LoginState) async -> Login {
+    package func describe(_ state: LoginState) async -> Login {
         await Login(state, provider: name(of: state.provider), now: now)
     }
 
@@ -88,7 +88,7 @@ extension Vault {
     }
 
     /// Opens each of these providers once, and no other.
-    func providerNames(of providers: some Sequence<ProviderHandle>) async -> [ProviderHandle: String] {
+    package func providerNames(of providers: some Sequence<ProviderHandle>) async -> [ProviderHandle: String] {
         var names: [ProviderHandle: String] = [:]
         for provider in Set(providers) { names[provider] = await name(of: provider) }
         return names

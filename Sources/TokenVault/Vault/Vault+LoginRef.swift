@@ -1,11 +1,28 @@
-import VaultStorage
+package import VaultStorage
 
 extension Vault {
     /// The login that is meant.
     ///
     /// - Throws: ``VaultError``: `ambiguousLogin` with the logins to choose from, `quarantined` where a damaged one may be
     ///   meant, `notLoggedIn`, `unknownUser`, `unknownLogin`, `unknownProvider`.
-    func session(of login: LoginRef) async throws -> SessionSnapshot { try await session(selector(of: login)) }
+    func session(of login: LoginRef) async throws -> SessionSnapshot {
+        if case .userAtProvider(let userId, let name) = login.choice {
+            return try await session(ofUser: login.checked(userId), atProvider: name)
+        }
+        return try await session(selector(of: login))
+    }
+
+    private func session(ofUser userId: String, atProvider name: String) async throws -> SessionSnapshot {
+        do throws(StoreError) {
+            let known = knownNames.handle(of: name)
+            let provider = if let known { known } else { try await store.provider(named: name).handle }
+            if known == nil { knownNames.keep(provider, for: name) }
+            if let found = try await store.session(ofUser: userId, at: provider) { return found }
+        } catch {
+            throw VaultError(error)
+        }
+        return try await session(.login(onlyLogin(ofUser: userId, atProvider: name)))
+    }
 
     /// How the storage finds the login that is meant. Only for a user at a provider it is looked for here.
     func selector(of login: LoginRef) async throws -> LoginSelector {
@@ -15,12 +32,12 @@ extension Vault {
             return .login(id.handle)
         case .user(let userId): return .user(try login.checked(userId))
         case .userAtProvider(let userId, let name):
-            return .login(try await onlyLogin(ofUser: login.checked(userId), atProvider: name))
+            return .login(try await session(ofUser: login.checked(userId), atProvider: name).login)
         }
     }
 
     /// The login that is meant. One that is named by its id is not read.
-    func handle(of login: LoginRef) async throws -> LoginHandle {
+    package func handle(of login: LoginRef) async throws -> LoginHandle {
         if case .login(let id) = login.choice {
             if let tenant = login.tenant { try await require(id, of: tenant) }
             return id.handle
@@ -43,6 +60,7 @@ extension Vault {
     private func onlyLogin(ofUser userId: String, atProvider name: String) async throws -> LoginHandle {
         let listings = try await VaultError.translating {
             let provider = try await store.provider(named: name).handle
+            knownNames.keep(provider, for: name)
             return try await store.logins(ofUser: userId, after: nil, limit: Self.mostLogins).filter {
                 // One that does not open may be at any provider.
                 $0.login.map { $0.provider == provider } ?? true

@@ -1,8 +1,8 @@
 import FoundationEssentials
 import Logging
-import VaultCrypto
+package import VaultCrypto
 import VaultSQLite
-import VaultStorage
+package import VaultStorage
 
 extension Vault {
     /// Makes a new vault in a file, with one key slot for this key.
@@ -163,7 +163,7 @@ extension Vault {
     ///
     /// - Returns: Whether all logins were held by this.
     @discardableResult
-    public static func acceptForWitness(
+    package static func acceptForWitness(
         at path: String, unlockedBy source: KeySource, options: VaultOptions
     ) async throws -> Bool {
         try await acceptForWitness(in: .sqlite(path), unlockedBy: source, options: options)
@@ -173,7 +173,7 @@ extension Vault {
     ///
     /// - Returns: Whether all logins were held by this.
     @discardableResult
-    public static func acceptForWitness(
+    package static func acceptForWitness(
         in location: VaultLocation, unlockedBy source: KeySource, options: VaultOptions
     ) async throws -> Bool {
         guard let witness = options.witness else {
@@ -186,7 +186,11 @@ extension Vault {
             let holdsAll = try await VaultError.translating {
                 let store = vault.store
                 let (keeper, context) = (try witness.stored, store.context)
-                try await BlockingLane.witness.run { try keeper.requireReplaceable() }
+                // Before anything is held for a note that could not be given.
+                try await BlockingLane.witness.run {
+                    try keeper.requireReplaceable()
+                    try keeper.requireRoom(context)
+                }
                 let holdsAll = try await BlockingLane.witness.run {
                     // A witness that cannot be read knows nothing of a restore.
                     guard let seen = try? keeper.read(context) else { return true }
@@ -209,68 +213,6 @@ extension Vault {
         }
     }
 
-    /// Which steps of the schema's history this file has been through. Needs no key.
-    ///
-    /// - Parameters:
-    ///   - path: The vault's file.
-    ///   - trustsFileSystem: As ``VaultOptions/trustsFileSystem``.
-    /// - Throws: ``VaultError``.
-    public static func migrationStatus(at path: String, trustsFileSystem: Bool = false) throws -> MigrationStatus {
-        try migrationStatus(in: .sqlite(path), trustsFileSystem: trustsFileSystem)
-    }
-
-    /// The same, wherever the vault lies. On a server it waits for the answer.
-    public static func migrationStatus(
-        in location: VaultLocation, trustsFileSystem: Bool = false
-    ) throws -> MigrationStatus {
-        try VaultError.translating {
-            let steps = try location.engine.migrations(trustsFileSystem: trustsFileSystem).map { step in
-                MigrationStatus.Step(version: step.version, name: step.name, appliedAt: step.appliedAt?.date)
-            }
-            return MigrationStatus(
-                steps: steps,
-                snapshots: try location.engine.migrationSnapshots().map { MigrationStatus.Snapshot($0) })
-        }
-    }
-
-    /// Removes copies of the vault that were kept from before migrations. They hold what the vault held then, including
-    /// users who have been erased since. Any process that opens the vault removes them after 30 days in any case. Needs
-    /// no key.
-    ///
-    /// - Parameters:
-    ///   - path: The vault's file.
-    ///   - isMeant: Which of them to remove. By default all.
-    /// - Returns: Those that were removed.
-    @discardableResult
-    public static func discardMigrationSnapshots(
-        at path: String, _ isMeant: (MigrationStatus.Snapshot) -> Bool = { _ in true }
-    ) throws -> [MigrationStatus.Snapshot] {
-        try VaultError.translating {
-            try SQLiteVaultStore.discardMigrationSnapshots(at: path) { isMeant(MigrationStatus.Snapshot($0)) }
-                .map { MigrationStatus.Snapshot($0) }
-        }
-    }
-
-    /// Brings a vault of an older version up to date. Two processes at once are safe; a vault that is up to date is
-    /// left as it is.
-    @discardableResult
-    public static func migrate(
-        at path: String, unlockedBy source: KeySource, options: VaultOptions = .init()
-    ) async throws -> MigrationStatus {
-        try await migrate(in: .sqlite(path), unlockedBy: source, options: options)
-    }
-
-    /// The same, wherever the vault lies.
-    @discardableResult
-    public static func migrate(
-        in location: VaultLocation, unlockedBy source: KeySource, options: VaultOptions = .init()
-    ) async throws -> MigrationStatus {
-        var options = options
-        options.migrate = true
-        try await open(in: location, unlockedBy: source, options: options).close()
-        return try migrationStatus(in: location, trustsFileSystem: options.trustsFileSystem)
-    }
-
     /// Opening reads files and stretches passphrases: too long for a thread that others wait for.
     static func offThePool<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
         try await VaultError.translating { try await BlockingLane.opening.run(body) }
@@ -279,7 +221,7 @@ extension Vault {
 
 extension VaultWitness {
     /// As the storage layer asks it.
-    var stored: any Witness {
+    package var stored: any Witness {
         get throws(StoreError) {
             switch keeper {
             case .file(let path): return WitnessFile(path)
@@ -320,11 +262,11 @@ extension VaultOptions {
         return options
     }
 
-    var clock: @Sendable () -> Timestamp {
+    package var clock: @Sendable () -> Timestamp {
         { [timeSource] in timeSource.timestamp }
     }
 
-    var unlockingPolicy: UnlockingPolicy {
+    package var unlockingPolicy: UnlockingPolicy {
         UnlockingPolicy(memoryKiB: UInt32(clamping: passphraseMemoryLimit / 1024))
     }
 }

@@ -22,13 +22,11 @@ package import VaultStorage
 /// - ``open(in:unlockedBy:options:)``
 /// - ``close()``
 /// - ``path``
-/// - ``openingKeySlot``
 /// - ``readOnlyReason``
 /// ### Providers
 /// - ``addProvider(_:)``
 /// - ``providers()``
 /// - ``provider(named:)``
-/// - ``profile(ofProvider:)``
 /// - ``previewProviderUpdate(named:_:)``
 /// - ``updateProvider(named:_:force:expecting:)``
 /// - ``removeProvider(named:)``
@@ -38,92 +36,19 @@ package import VaultStorage
 /// - ``logins(ofUser:after:limit:)``
 /// - ``login(_:)``
 /// - ``logins(where:after:pageSize:)``
-/// - ``loginCounts(where:progress:)``
-/// - ``survey(provider:progress:)``
-/// - ``endings(within:where:)``
-/// - ``tenants()``
-/// - ``storedEvents(after:of:limit:)``
-/// - ``eventHead()``
-/// - ``pendingRevocations(after:limit:)``
 /// ### Keys
-/// - ``keySlots()``
-/// - ``addKeySlot(_:label:)``
-/// - ``addKeySlot(forRecipient:label:)``
-/// - ``testKeySlot(_:with:)``
-/// - ``keySlots(openedBy:)``
-/// - ``removeKeySlot(_:provenBy:)``
-/// - ``rootKeyStatus()``
 /// - ``rotateRootKey(patience:progress:)``
-/// - ``abortRootKeyRotation(patience:progress:)``
-/// - ``replaceDataKey(ofUser:)``
-/// - ``replaceDataKeys(madeBefore:progress:)``
-/// - ``indexKeyStatus()``
-/// - ``replaceIndexKey(progress:)``
-/// - ``auditKeyStatus()``
-/// - ``replaceAuditKey()``
-/// - ``planRekey(provenBy:)``
-/// - ``rekey(_:)``
 /// ### Looking after it
-/// - ``status()``
 /// - ``checkReadiness()``
 /// - ``checkWriting()``
-/// - ``verify(progress:)``
-/// - ``diagnosis()``
-/// - ``diagnosis(of:stallLimit:)``
-/// - ``files(at:trustsFileSystem:)``
-/// - ``sqliteVersion``
-/// - ``isSQLiteAffectedByWALReset``
-/// ### The audit trail
-/// - ``auditRecords(after:_:limit:)``
-/// - ``auditRecords(before:_:limit:)``
-/// - ``auditHead()``
-/// - ``auditPrunedThrough()``
-/// - ``verifyAudit(progress:)``
-/// - ``prunableAudit(_:includesDamaged:)``
-/// - ``pruneAudit(_:includesDamaged:progress:)``
-/// - ``resolveUsers(purpose:)``
-/// ### The witness
-/// - ``witnessNote()``
-/// - ``acceptForWitness(at:unlockedBy:options:)``
-/// - ``acceptForWitness(in:unlockedBy:options:)``
-/// - ``sharesDevice(with:)``
 /// ### Backups
 /// - ``backUp(to:for:allowsSameDevice:progress:)``
-/// - ``backups()``
-/// - ``backups(holding:)``
-/// - ``forgetBackup(_:)``
-/// - ``backup(at:)``
-/// - ``verifyBackup(at:unlockedBy:options:progress:)``
-/// - ``restore(_:to:unlockedBy:options:evidence:progress:)``
-/// - ``heldLogins()``
-/// - ``heldLogins(ofProvider:)``
-/// - ``acceptRestore(ofProvider:limit:)``
-/// ### Logins of another system
-/// - ``acceptImport(from:provider:limit:rate:proof:)``
-/// - ``importStatus()``
-/// ### Moving to another vault
-/// - ``move(to:patience:progress:)``
-/// - ``planMove(to:)``
-/// - ``moveState()``
-/// - ``abortMove(to:)``
-/// ### Damaged rows
-/// - ``damage(limit:)``
-/// - ``damagedRow(_:)``
-/// - ``discardDamagedRow(_:)``
-/// - ``discardDamagedLogin(_:)``
-/// - ``addProvider(_:replacingDamaged:)``
-/// ### Migrations
-/// - ``migrationStatus(at:trustsFileSystem:)``
-/// - ``migrationStatus(in:trustsFileSystem:)``
-/// - ``migrate(at:unlockedBy:options:)``
-/// - ``migrate(in:unlockedBy:options:)``
-/// - ``discardMigrationSnapshots(at:_:)``
 public final class Vault: Sendable {
     /// The file's path, or the server's address without a password.
     public let path: String
     package let store: any VaultStore
     let pin: VaultPin
-    let timeSource: any TimeSource
+    package let timeSource: any TimeSource
     let logger: Logger
     /// Reports what happens to logins.
     let sessions: SessionFeed
@@ -201,7 +126,7 @@ public final class Vault: Sendable {
 
     var isClosing: Bool { life.withLock { $0.isClosing } }
 
-    func requireOpen() throws {
+    package func requireOpen() throws {
         guard !isClosing else { throw VaultError(.closed, "the vault is closed") }
     }
 }
@@ -238,7 +163,7 @@ extension Vault {
     }
 
     /// Waits, whatever becomes of the task: only for work that belongs to no caller.
-    func pause(_ duration: Duration) async {
+    package func pause(_ duration: Duration) async {
         let isOver = OneAnswer<Void>()
         _ = timeSource.alarm(after: duration) { isOver.give(()) }
         await isOver.value()
@@ -289,12 +214,12 @@ extension Vault {
         life.withLock { _ = $0.unspent.remove(fence) }
     }
 
-    func isUnspent(_ fence: Int64) -> Bool {
+    package func isUnspent(_ fence: Int64) -> Bool {
         life.withLock { $0.unspent.contains(fence) }
     }
 
     /// Whether a process is at work on this intent. Liveness decides, not time.
-    func owner(of intent: IntentRecord) -> ClaimDecision.Owner {
+    package func owner(of intent: IntentRecord) -> ClaimDecision.Owner {
         if intent.owner == IntentRecord.nobody { return .gone }
         if intent.owner == store.owner { return isUnderWay(intent.fence) ? .working : .gone }
         return intent.ownerLives ? .working : .gone
@@ -309,7 +234,7 @@ extension Vault {
         }
     }
 
-    func updateLogin<R: Sendable>(
+    package func updateLogin<R: Sendable>(
         _ handle: LoginHandle, _ body: @escaping @Sendable (inout LoginState) throws -> R
     ) async throws -> R {
         try await VaultError.translating { try await change(handle, body) }

@@ -1,5 +1,5 @@
 public import Logging
-import VaultStorage
+package import VaultStorage
 
 /// How a vault is opened.
 public struct VaultOptions: Sendable {
@@ -29,23 +29,23 @@ public struct VaultOptions: Sendable {
     package var actor: Actor?
 
     /// The person who works with the vault by a tool.
-    public struct Actor: Sendable, Equatable {
+    package struct Actor: Sendable, Equatable {
         /// As the audit trail keeps it.
-        let kept: AuditActor
+        package let kept: AuditActor
 
         /// The UNIX user id of the process.
-        public var uid: Int { Int(clamping: kept.uid) }
+        package var uid: Int { Int(clamping: kept.uid) }
         /// The login name; nil: not known.
-        public var name: String? { kept.name }
-        public var host: String { kept.host }
+        package var name: String? { kept.name }
+        package var host: String { kept.host }
         /// The program and its command, such as `vaultctl user erase`.
-        public var tool: String { kept.tool }
+        package var tool: String { kept.tool }
 
         package init(uid: Int, name: String?, host: String, tool: String) {
             kept = AuditActor(uid: Int64(uid), name: name, host: host, tool: tool)
         }
 
-        init(_ kept: AuditActor) { self.kept = kept }
+        package init(_ kept: AuditActor) { self.kept = kept }
     }
 
     public init(

@@ -99,7 +99,7 @@ extension Vault {
     }
 
     /// The same if a key slot needs it. What cannot be written now is asked for when such a slot opens the vault.
-    func writePinIfNeeded() async {
+    package func writePinIfNeeded() async {
         do {
             guard try await store.keySlots().contains(where: \.description.kind.isForgeable) else { return }
             try await writePin()

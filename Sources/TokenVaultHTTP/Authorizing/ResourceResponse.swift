@@ -4,6 +4,7 @@ public import HTTPTypes
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import NIOSSL
 import OAuthClient
 import Synchronization
 public import TokenVault
@@ -155,7 +156,9 @@ extension HTTPTransportError {
         case let error as HTTPClientError: ofResource(error)
         case let error as IOError where [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH].contains(error.errnoCode):
             HTTPTransportError(.notSent, .connect)
-        case is HTTPParserError, is ChannelError, is IOError: HTTPTransportError(error, mayHaveBeenSent: true)
+        case NIOSSLError.handshakeFailed, is NIOSSLExtraError: HTTPTransportError(error, mayHaveBeenSent: false)
+        case is NIOSSLError, is BoringSSLError, is HTTPParserError, is ChannelError, is IOError:
+            HTTPTransportError(error, mayHaveBeenSent: true)
         default: error
         }
     }

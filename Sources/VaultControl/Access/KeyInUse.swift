@@ -1,3 +1,4 @@
+import Glibc
 import TokenVault
 
 /// A key in errors: what it is, where it is, and what named it.
@@ -15,6 +16,17 @@ struct KeyInUse {
         case .line(.file(let path)): ("key file", path)
         case .identity(let path): ("identity file", path)
         case .passphrase(.file(let path)): ("passphrase file", path)
+        default: nil
+        }
+    }
+
+    /// An argument of the program that seems to be a file of this directory: the program looks for it in `/`.
+    var relativeFile: String? {
+        switch key {
+        case .command(let arguments), .wrapped(let arguments):
+            arguments.dropFirst().first {
+                unsafe !$0.isEmpty && !"/-".contains($0.prefix(1)) && ($0.contains(".") || access($0, F_OK) == 0)
+            }
         default: nil
         }
     }

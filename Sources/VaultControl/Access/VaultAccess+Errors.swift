@@ -28,10 +28,19 @@ extension VaultAccess {
     }
 
     /// Runs `body`, and names in its errors what is opened, and the key.
-    func explaining<R>(_ place: NamedPlace, _ key: KeyInUse?, _ body: () async throws -> R) async throws -> R {
+    ///
+    /// - Parameter target: where a vault is made of what is opened; nil if none is.
+    func explaining<R>(
+        _ place: NamedPlace, _ key: KeyInUse?, or target: NamedPlace? = nil, _ body: () async throws -> R
+    ) async throws -> R {
         do {
             return try await body()
         } catch let error as VaultError {
+            if let target, error.message.hasPrefix("the vault"),
+                [.unsafeFile, .readOnly, .storageFailed].contains(error.code)
+            {
+                throw named(error, target)
+            }
             throw explained(error, place, key) ?? error
         }
     }
@@ -46,14 +55,25 @@ extension VaultAccess {
 
     /// Nil: the library says all there is to say.
     private func explained(_ error: VaultError, _ place: NamedPlace, _ key: KeyInUse?) -> Failure? {
-        switch error.code {
+        // With any mode, so before the mode is complained of.
+        if [.notAVault, .notABackup, .unsafeFile].contains(error.code), let key, let file = key.file,
+            isSwapped(place, file.path)
+        {
+            return swapped(place, key, file.path)
+        }
+        if error.code == .unsafeFile, place.noun == "vault", let kind = FileKind(place.path),
+            ![.vault, .backup, .database, .directory, .notAFile, .empty].contains(kind)
+        {
+            return notWhatItIs(error, place, key)
+        }
+        return switch error.code {
         case .wrongKey: key.map { wrongKey(error, place, $0) }
         case .keyMalformed, .keyTruncated, .keyMissing, .keyUnsafe: key.flatMap { unusable(error, place, $0) }
         case .keyUnavailable, .keyServiceBusy:
             key.map { key in
                 var failure = Failure(error)
-                if failure.message.contains("o such file") {
-                    failure.hints.append("the program runs in /: name files by their whole path")
+                if let file = key.relativeFile {
+                    failure.hints.append("the program runs in /: name \(Printable.path(file)) by its whole path")
                 }
                 if !key.origin.hasPrefix("--") { failure.hints.append("the key is named by \(key.origin)") }
                 return failure
@@ -102,16 +122,22 @@ extension VaultAccess {
 
     /// A file that is not what the key's option reads.
     private func unusable(_ error: VaultError, _ place: NamedPlace, _ key: KeyInUse) -> Failure? {
-        guard let file = key.file else {
+        // A descriptor was read to its end, and there is nothing left to look at.
+        guard let file = key.file, !file.path.hasPrefix("/dev/fd/"), !file.path.hasPrefix("/proc/self/fd/") else {
             return Failure(error.code, "\(key.words): \(error.message)", hints: [unusableLine(error, key)])
         }
         if let problem = PathProblem(
             file.noun, at: file.path, from: key.origin,
-            advice: "check \(key.origin); a vault cannot be opened without one of its keys", home: environment("HOME"))
+            advice: "check \(key.origin)"
+                + (key.origin.hasPrefix("--also-") ? "" : "; a vault cannot be opened without one of its keys"),
+            home: environment("HOME"))
         {
             return Failure(problem.isMissing ? .keyMissing : .keyUnsafe, problem.message, hints: problem.hints)
         }
-        guard error.code != .keyUnsafe || FileKind(file.path) == .directory else {
+        // Nobody is to be sent to change the mode of what is no key.
+        let isOther =
+            file.noun == "key file" && ![nil, .keyFile, .keyFileWithMark, .notAFile].contains(FileKind(file.path))
+        guard error.code != .keyUnsafe || isOther || FileKind(file.path) == .directory else {
             let isNamed = key.origin.hasPrefix("--")
             return Failure(
                 error.code, error.message + (isNamed ? "" : " (\(key.origin))"), hints: error.hint.map { [$0] } ?? [])
@@ -183,7 +209,6 @@ extension VaultAccess {
     }
 
     private func notWhatItIs(_ error: VaultError, _ place: NamedPlace, _ key: KeyInUse?) -> Failure {
-        if let key, let file = key.file, isSwapped(place, file.path) { return swapped(place, key, file.path) }
         guard !VaultLocation.isPostgreSQL(place.path), let kind = FileKind(place.path) else {
             return named(error, place)
         }

@@ -151,11 +151,13 @@ extension VaultAccess {
     static func makeKeyFile(_ path: String, _ origin: String) throws {
         do {
             try KeyFiles.generate(at: path)
-        } catch let error as VaultError where error.hint?.hasSuffix("DIRECTORY") == true {
+        } catch let error as VaultError where error.code == .storageFailed {
             let directory = InputFile.directory(of: path)
+            guard unsafe access(directory, F_OK) != 0, errno == ENOENT else { throw error }
             throw Failure(
                 error.code,
-                "\(error.message.replacing(": no such file or directory", with: "")): there is no directory \(Printable.path(directory)) (\(origin))",
+                "the key file \(Printable.path(path)) cannot be written: there is no directory \(Printable.path(directory)) "
+                    + "(\(origin))",
                 hints: ["create it first: mkdir -m 700 \(Printable.path(directory))"])
         }
     }

@@ -27,14 +27,6 @@ extension VaultAccess {
     func acceptForWitness() async throws -> Bool {
         let location = try location
         try requireFile()
-        // Before anything is held for a note that could not be written.
-        if let file = self.options.witness ?? environment("TOKENVAULT_WITNESS"),
-            FileKind(InputFile.directory(of: file)) != .directory
-        {
-            throw Failure(
-                .machine, "there is no directory for the witness \(Printable.path(file))",
-                hints: ["make its directory, or mount its disk"])
-        }
         var reader = SecretReader(invocation.console)
         let key = try keySource(&reader, isNew: false)
         let options = try vaultOptions
@@ -72,7 +64,7 @@ extension VaultAccess {
         }
         guard let other = others.first(where: { Self.isSameFile(file, $0.1) }) else { return }
         throw .usage(
-            "\(noun) is named like \(other.0): \(Printable.shortened(file, to: 200))",
+            "\(noun) is named like \(other.0): \(Printable.path(file))",
             hint: "name a file of its own, on another file system: \(option) PATH")
     }
 

@@ -195,14 +195,14 @@ struct VaultAccess {
             }
             if let refusal = TrustedFile(path).refusal {
                 throw Failure(
-                    .unsafeFile, "the CA file \(Printable.shortened(path, to: 200)) \(refusal.reason)",
+                    .unsafeFile, "the CA file \(Printable.path(path)) \(refusal.reason)",
                     hints: [refusal.hint])
             }
             do {
                 return try .systemAnd(pemFile: path)
             } catch {
                 throw Failure.usage(
-                    "\(Printable.shortened(path, to: 200)) does not contain certificates in PEM form",
+                    "\(Printable.path(path)) does not contain certificates in PEM form",
                     hint: "check --ca-file")
             }
         }

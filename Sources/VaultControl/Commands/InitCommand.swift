@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import TokenVault
+import VaultAdministration
 
 struct InitCommand: VaultCommand {
     static let configuration = CommandConfiguration(
@@ -104,7 +105,7 @@ struct InitCommand: VaultCommand {
             // Whatever it is, it stays.
         }
         throw Failure(
-            .usage, code: "vaultExists", "a file already exists at \(Printable.shortened(path, to: 200))",
+            .usage, code: "vaultExists", "a file already exists at \(Printable.path(path))",
             hints: ["a vault is never overwritten; choose another --vault"])
     }
 
@@ -115,7 +116,7 @@ struct InitCommand: VaultCommand {
         let directory = InputFile.directory(of: path)
         return Failure(
             error.code, error.message,
-            hints: ["create the directory first: mkdir -m 700 \(Printable.shortened(directory, to: 200))"])
+            hints: ["create the directory first: mkdir -m 700 \(Printable.path(directory))"])
     }
 
     private func report(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import TokenVault
+import VaultAdministration
 
 struct ReportCommand: VaultCommand {
     static let configuration = CommandConfiguration(
@@ -28,14 +29,19 @@ struct ReportCommand: VaultCommand {
     private static let headings = ["LOGIN", "USER", "PROVIDER", "LABEL", "LOST", "WHY"]
 
     func run(_ invocation: Invocation) async throws {
-        let filter = try filter.filter(now: invocation.now)
+        let wanted = try filter.filter(now: invocation.now)
         try await VaultAccess(global, invocation).open { vault in
-            try await vault.require(filter.tenant)
-            let endings = try await vault.endings(within: dying.duration, where: filter)
+            try await vault.require(wanted.tenant)
+            let endings = try await vault.endings(within: dying.duration, where: wanted)
             var listing = Listing("endings", Self.headings, invocation)
             for ending in endings { try listing.append(Self.sheet(ending)) }
             try listing.finish()
-            if endings.isEmpty { invocation.hint("no login is known to be lost by then") }
+            guard endings.isEmpty else { return }
+            if filter.label != nil || filter.labelPrefix != nil || !filter.metadata.isEmpty {
+                filter.tellOfNothing(invocation)
+            } else {
+                invocation.hint("no login is known to be lost by then")
+            }
         }
     }
 

@@ -1,4 +1,5 @@
 import TokenVault
+import VaultAdministration
 
 /// How the logins of a vault stand, for people and programs.
 enum SurveyFacts {

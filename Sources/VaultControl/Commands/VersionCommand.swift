@@ -2,6 +2,7 @@ import ArgumentParser
 import CBuild
 import Glibc
 import TokenVault
+import VaultAdministration
 
 struct VersionCommand: ResultCommand {
     static let configuration = CommandConfiguration(

@@ -36,7 +36,7 @@ struct ConfigurationFile: Sendable {
     init(reading path: String) throws(Failure) {
         let bytes = try Self.read(path)
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw .usage("the configuration file \(Printable.shortened(path, to: 200)) is not UTF-8 text")
+            throw .usage("the configuration file \(Printable.path(path)) is not UTF-8 text")
         }
         self.path = path
         settings = try Self.parse(text, of: path)
@@ -80,7 +80,7 @@ extension ConfigurationFile {
         for (index, line) in lines.enumerated() {
             do throws(ConfigurationProblem) {
                 guard let entry = try ConfigurationLine(line) else { continue }
-                let setting = try setting(named: entry)
+                let setting = entry.setting
                 guard found[setting.name] == nil else {
                     throw ConfigurationProblem("\(setting.name) is set twice", column: entry.nameColumn)
                 }
@@ -105,22 +105,8 @@ extension ConfigurationFile {
         }
     }
 
-    private static func setting(named entry: ConfigurationLine) throws(ConfigurationProblem) -> ConfigurationSetting {
-        if let setting = ConfigurationSetting.named(entry.name) { return setting }
-        if SecretArguments.isSecret("--" + entry.name) {
-            throw ConfigurationProblem(
-                "a secret does not belong into this file",
-                hint: "name where it is: key-file, credential, key-command or passphrase-file", column: entry.nameColumn
-            )
-        }
-        let names = ConfigurationSetting.all.map(\.name).joined(separator: ", ")
-        throw ConfigurationProblem(
-            "there is no setting \(Printable.shortened(entry.name))", hint: "the settings are: \(names)",
-            column: entry.nameColumn)
-    }
-
     private static func failure(_ problem: ConfigurationProblem, line: Int, of path: String) -> Failure {
-        let place = "\(Printable.shortened(path, to: 200)), line \(line), column \(problem.column ?? 1)"
+        let place = "\(Printable.path(path)), line \(line), column \(problem.column ?? 1)"
         return Failure(
             .usage, code: "configuration", "\(place): \(problem.message)", hints: problem.hint.map { [$0] } ?? [])
     }
@@ -129,7 +115,7 @@ extension ConfigurationFile {
 extension ConfigurationFile {
     /// A program that can write the file decides which program is run for the key.
     private static func read(_ path: String) throws(Failure) -> [UInt8] {
-        let name = Printable.shortened(path, to: 200)
+        let name = Printable.path(path)
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else {
             let status: ExitStatus = errno == ENOENT ? .notFound : .machine
@@ -152,7 +138,7 @@ extension ConfigurationFile {
         }
         // In a directory such as /tmp, others cannot replace what is not theirs.
         if directory.st_mode & mode_t(S_ISVTX) == 0 {
-            let parent = Printable.shortened(parent, to: 200)
+            let parent = Printable.path(parent)
             try checkOwner(directory, "the configuration file's directory \(parent)", fix: "chmod go-w \(parent)")
         }
         if let refusal = TrustedFile(path).refusal {

@@ -1,6 +1,6 @@
 /// One line of a configuration file: `name = value` in TOML's spelling, of which this is a part.
 struct ConfigurationLine {
-    let name: String
+    let setting: ConfigurationSetting
     /// Where the name and the value begin, from 1.
     let nameColumn: Int
     let valueColumn: Int
@@ -13,16 +13,21 @@ struct ConfigurationLine {
         guard !scanner.isAtRemark else { return nil }
         guard scanner.peek != "[" else { throw scanner.problem("sections are not used here", hint: "remove this line") }
         nameColumn = scanner.column
-        name = scanner.take { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
-        guard !name.isEmpty else { throw scanner.problem("expected the name of a setting") }
+        let name = scanner.take { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
+        guard !name.isEmpty else { throw scanner.problem("expected the name of a setting", hint: Self.form) }
         scanner.skipSpaces()
-        guard scanner.skip("=") else { throw scanner.problem("expected = after \(Printable.shortened(name))") }
+        guard scanner.skip("=") else {
+            throw scanner.problem("expected = after \(Printable.shortened(name))", hint: Self.form)
+        }
+        setting = try ConfigurationSetting.find(name, column: nameColumn)
         scanner.skipSpaces()
         valueColumn = scanner.column
-        value = try scanner.value()
+        value = try scanner.value(for: setting)
         scanner.skipSpaces()
-        guard scanner.isAtRemark else { throw scanner.problem("expected the end of the line") }
+        guard scanner.isAtRemark else { throw scanner.problem("expected the end of the line", hint: Self.form) }
     }
+
+    private static let form = "a line is NAME = VALUE, for example: vault = \"/var/lib/app/app.vault\""
 }
 
 private struct LineScanner {
@@ -56,7 +61,7 @@ private struct LineScanner {
         return taken
     }
 
-    mutating func value() throws(ConfigurationProblem) -> ConfigurationValue {
+    mutating func value(for setting: ConfigurationSetting) throws(ConfigurationProblem) -> ConfigurationValue {
         switch peek {
         case "\"": return .text(try quoted())
         case "[": return .texts(try list())
@@ -67,13 +72,21 @@ private struct LineScanner {
             case "false": return .flag(false)
             default:
                 index = start
-                throw problem(
-                    "a text stands in quotation marks", hint: "for example: vault = \"/var/lib/app/app.vault\"")
+                throw unquoted(setting)
             }
+        case "'": throw unquoted(setting)
         default:
             throw problem(
-                "expected a value: a text in quotation marks, a list of them in brackets, true or false")
+                "expected a value: a text in quotation marks, a list of them in brackets, true or false",
+                hint: "for example: \(setting.example)")
         }
+    }
+
+    private func unquoted(_ setting: ConfigurationSetting) -> ConfigurationProblem {
+        let isFlag = if case .flag = setting.kind { true } else { false }
+        return problem(
+            isFlag ? "expected true or false" : "a text stands in double quotation marks",
+            hint: "for example: \(setting.example)")
     }
 
     private mutating func list() throws(ConfigurationProblem) -> [String] {

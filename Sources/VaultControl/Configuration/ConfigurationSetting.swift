@@ -53,7 +53,19 @@ struct ConfigurationSetting: Sendable {
         ConfigurationSetting(name: "log-format", kind: .choice(["text", "json"])),
     ]
 
-    static func named(_ name: String) -> ConfigurationSetting? { all.first { $0.name == name } }
+    static func find(_ name: String, column: Int) throws(ConfigurationProblem) -> ConfigurationSetting {
+        if let setting = all.first(where: { $0.name == name }) { return setting }
+        if SecretArguments.isSecret("--" + name) {
+            throw ConfigurationProblem(
+                "a secret does not belong into this file",
+                hint: "name where it is: key-file, credential, key-command or passphrase-file", column: column)
+        }
+        let meant = all.first { $0.variable == name.uppercased() || $0.variable == "TOKENVAULT_" + name.uppercased() }
+        throw ConfigurationProblem(
+            "there is no setting \(Printable.shortened(name))",
+            hint: meant.map { "it is written so: \($0.name)" }
+                ?? "the settings are: \(all.map(\.name).joined(separator: ", "))", column: column)
+    }
 
     /// What it says, as its variable would say it; an error in words if it cannot say that.
     func text(of value: ConfigurationValue) throws(ConfigurationProblem) -> String {
@@ -98,9 +110,10 @@ struct ConfigurationSetting: Sendable {
         }
     }
 
-    private var example: String {
+    var example: String {
         switch kind {
-        case .path, .place: "\(name) = \"/etc/tokenvault/\(name)\""
+        case .place: "\(name) = \"/var/lib/app/app.vault\""
+        case .path: "\(name) = \"/etc/tokenvault/\(name)\""
         case .text: "\(name) = \"vault.key\""
         case .program:
             "\(name) = \(names == .witness ? ProgramArguments.witness : ProgramArguments.key)"

@@ -13,7 +13,8 @@ extension Failure {
         case let error as OAuthValueError: self.init(error)
         case let error as OutputError: self.init(error)
         case let error as ImportError: self.init(error)
-        case let error as HTTPTransportError: self.init(.provider, code: "network", error.description)
+        case let error as HTTPTransportError:
+            self.init(.provider, code: "network", error.description, hints: Self.hints(for: error.code))
         case is CancellationError: self.init(.partlyDone, code: "interrupted", "interrupted")
         default: self.init(.machine, code: "unexpected", "an unexpected error occurred (\(type(of: error)))")
         }
@@ -49,7 +50,10 @@ extension Failure {
     func naming(_ provider: String?) -> Failure {
         guard let provider else { return self }
         var named = self
-        named.hints = hints.map { $0.replacing(" NAME", with: " \(Printable.argument(provider))") }
+        for command in ["provider show", "provider update", "provider remove", "provider test", "--provider"] {
+            let words = "\(command) \(Printable.argument(provider))"
+            named.hints = named.hints.map { $0.replacing("\(command) NAME", with: words) }
+        }
         return named
     }
 
@@ -81,6 +85,16 @@ extension Failure {
             + "vaultctl provider update NAME --client-auth client_secret_post"
     }
 
+    private static func hints(for code: HTTPTransportError.Code) -> [String] {
+        switch code {
+        case .dns: ["check the host in the URL, and this machine's DNS"]
+        case .tls: ["for a private authority: --ca-file FILE; otherwise check host and port in the URL"]
+        case .connect, .timeout: ["check host and port in the URL, and the network"]
+        case .proxy: ["check --proxy and --proxy-credentials-file"]
+        default: []
+        }
+    }
+
     private init(_ error: OAuthValueError) {
         var hints: [String] = []
         if error.code == .insecure {
@@ -92,7 +106,9 @@ extension Failure {
         } else if error.subject == "API origin" {
             hints = ["use scheme and host, without a path: https://api.acme.example"]
         } else if error.subject.contains("issuer") || error.subject.contains("endpoint") {
-            hints = ["use a URL, such as https://login.acme.example"]
+            hints = ["use a URL such as https://login.acme.example, without blanks, user and fragment"]
+        } else if error.code == .forbiddenCharacter {
+            hints = ["copy it again: a line break, a blank or a quotation mark may have come along"]
         }
         self.init(.usage, code: "invalidArgument", error.description, hints: hints)
     }

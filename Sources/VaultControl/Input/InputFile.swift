@@ -18,6 +18,19 @@ enum InputFile {
         return try readAll(descriptor, title, from: path, atMost: maximum)
     }
 
+    /// A key that opens a vault is nothing that may be stored or sent by a slip.
+    ///
+    /// - Parameter place: where it was read, in brackets.
+    static func refuseKey(_ bytes: some Collection<UInt8>, as title: String, _ place: String) throws(Failure) {
+        let kinds: [(String, FileKind)] = [
+            ("tokenvault-key-", .keyFile), ("AGE-SECRET-KEY-", .identity), ("# created: ", .identity),
+        ]
+        guard let (_, kind) = kinds.first(where: { bytes.starts(with: $0.0.utf8) }) else { return }
+        throw .usage(
+            "the \(title.lowercasedFirst) is \(kind.words)\(place)",
+            hint: "check where it comes from: a vault's key is neither stored nor sent")
+    }
+
     static func readAll(
         _ descriptor: Int32, _ title: String, from path: String? = nil, atMost maximum: Int
     ) throws -> [UInt8] {
@@ -34,7 +47,7 @@ enum InputFile {
                             + " is closed, or not open for reading",
                         hint: "let it come from a file or from a program: <FILE, or PROGRAM |")
                 }
-                let place = path.map { " from \(Printable.shortened($0, to: 200))" } ?? ""
+                let place = path.map { " from \(Printable.path($0))" } ?? ""
                 throw Failure(.machine, "the \(title.lowercasedFirst) cannot be read\(place): \(reason())")
             }
             guard count > 0 else { return bytes }

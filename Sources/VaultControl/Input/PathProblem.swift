@@ -113,7 +113,7 @@ struct PathProblem {
         return isOne && scheme.first?.isLetter == true ? String(scheme) : nil
     }
 
-    private static func trimmed(_ path: String) -> String {
+    static func trimmed(_ path: String) -> String {
         let isBlank: (Character) -> Bool = { $0.isWhitespace }
         return String(path.drop(while: isBlank).reversed().drop(while: isBlank).reversed())
     }

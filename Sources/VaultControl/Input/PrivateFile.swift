@@ -35,7 +35,7 @@ enum PrivateFile {
     }
 
     private static func failure(_ path: String, _ error: Int32) -> Failure {
-        let name = Printable.shortened(path, to: 200)
+        let name = Printable.path(path)
         return switch error {
         case EEXIST: .usage("\(name) already exists", hint: "choose another file; nothing is overwritten")
         case EISDIR where path.hasSuffix("/"):

@@ -105,7 +105,11 @@ struct SecretReader {
         case .file(let path):
             bytes = try Self.file(path, title)
         }
-        return try Self.nonEmpty(Self.text(bytes, title, from: source), title, from: source)
+        let text = try Self.nonEmpty(Self.text(bytes, title, from: source), title, from: source)
+        if title.hasPrefix("New ") || !["passphrase", "key"].contains(where: title.lowercased().contains) {
+            try InputFile.refuseKey(text.utf8, as: title, source.place)
+        }
+        return text
     }
 
     /// Standard input gives one secret, and no second one.
@@ -122,7 +126,7 @@ struct SecretReader {
         if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
             throw Failure(
                 .machine,
-                "the \(title.lowercasedFirst) cannot be read from \(Printable.shortened(path, to: 200)): is a directory"
+                "the \(title.lowercasedFirst) cannot be read from \(Printable.path(path)): is a directory"
             )
         }
         do {

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import OAuthClient
 import TokenVault
+import VaultAdministration
 
 /// How a damaged row is shown. Its cells are sealed and stay so.
 enum DamageFacts {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import TokenVault
+import VaultAdministration
 
 /// For commands that end a login: what they do with one that cannot be opened.
 struct DamagedLoginOptions: ParsableArguments {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import TokenVault
+import VaultAdministration
 
 /// Which damaged row is meant.
 struct DamagedRowSelection: ParsableArguments {

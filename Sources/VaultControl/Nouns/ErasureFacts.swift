@@ -1,5 +1,6 @@
 import FoundationEssentials
 import TokenVault
+import VaultAdministration
 
 /// What the audit trail says of an erasure.
 enum ErasureFacts {

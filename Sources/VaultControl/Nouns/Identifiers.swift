@@ -1,4 +1,5 @@
 import TokenVault
+import VaultAdministration
 
 extension LoginID: JSONConvertible {
     var json: JSONValue { .string(description) }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import TokenVault
+import VaultAdministration
 
 /// How a login is shown. The library's description of it holds no secret.
 enum LoginFacts {

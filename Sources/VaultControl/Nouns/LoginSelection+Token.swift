@@ -1,6 +1,19 @@
 import HTTPTypes
 import TokenVault
 
+extension LoginSelection {
+    /// With the provider of the login in the commands that hints name.
+    static func naming(_ error: VaultError, _ choice: Choice, _ vault: Vault) async -> Failure {
+        let login: LoginID? =
+            switch choice {
+            case .login(let id): id
+            case .user(let user): try? await vault.onlyLogin(ofUser: user)
+            }
+        guard let login else { return Failure(error) }
+        return Failure(error).naming(try? await vault.login(login).provider)
+    }
+}
+
 extension UserManager {
     /// A good token of the login that is meant, with what there is to choose from where that is not clear.
     ///
@@ -9,8 +22,12 @@ extension UserManager {
         of choice: LoginSelection.Choice, _ request: TokenRequest, sentWith outgoing: HTTPRequest? = nil
     ) async throws -> VaultToken {
         func token(_ login: LoginRef) async throws -> VaultToken {
-            guard let outgoing else { return try await accessToken(for: login, request) }
-            return try await accessToken(for: login, request, sentWith: outgoing)
+            do {
+                guard let outgoing else { return try await accessToken(for: login, request) }
+                return try await accessToken(for: login, request, sentWith: outgoing)
+            } catch let error as VaultError where error.answer != nil {
+                throw await LoginSelection.naming(error, choice, vault)
+            }
         }
         switch choice {
         case .login(let id):

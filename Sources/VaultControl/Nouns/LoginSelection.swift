@@ -37,7 +37,10 @@ struct LoginSelection: ParsableArguments {
                 form = .login(text)
             case (nil, let user?): form = .user(tenant?.tenant.qualify(user) ?? user)
             case (nil, nil): throw .usage("no login specified", hint: "use \(way), or --user ID")
-            case (_?, _?): throw .usage("\(way) and --user cannot be combined", hint: "use only one of them")
+            case (let text?, _?):
+                throw .usage(
+                    "\(way), \(Printable.shortened(text)), and --user cannot be combined",
+                    hint: "use only one of them; a value with blanks goes into quotation marks")
             }
         }
 

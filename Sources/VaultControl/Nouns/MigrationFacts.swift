@@ -1,5 +1,6 @@
 import FoundationEssentials
 import TokenVault
+import VaultAdministration
 
 /// How the versions of a vault are shown.
 enum MigrationFacts {

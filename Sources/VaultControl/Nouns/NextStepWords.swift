@@ -1,5 +1,6 @@
 import FoundationEssentials
 import TokenVault
+import VaultAdministration
 
 /// What comes next with a login, or who must do what, in words and for programs.
 enum NextStepWords {

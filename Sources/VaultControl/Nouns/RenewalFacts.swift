@@ -1,5 +1,6 @@
 import FoundationEssentials
 import TokenVault
+import VaultAdministration
 
 /// How a renewal is shown that was begun and whose end is not recorded.
 enum RenewalFacts {

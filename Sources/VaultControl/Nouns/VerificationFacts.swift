@@ -1,4 +1,5 @@
 import TokenVault
+import VaultAdministration
 
 /// How the findings of a verification are shown.
 enum VerificationFacts {

@@ -1,4 +1,5 @@
 import TokenVault
+import VaultAdministration
 
 enum WitnessFacts {
     static let sharedDevice =

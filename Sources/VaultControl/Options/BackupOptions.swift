@@ -36,16 +36,16 @@ struct BackupOptions: ParsableArguments {
     /// - Parameter vault: the vault's file.
     func requireDirectory(vault: String) throws(Failure) {
         guard let backupDir else { return }
-        var status = stat()
-        guard unsafe stat(backupDir, &status) == 0 else {
-            throw Failure(
-                .notFound,
-                "the directory for backups, \(Printable.shortened(backupDir, to: 200)), is not there: "
-                    + InputFile.reason(of: errno), hints: ["check --backup-dir; is its disk mounted?"])
+        if let problem = PathProblem(
+            "directory for backups", at: backupDir, from: "--backup-dir",
+            advice: "check --backup-dir; is its disk mounted?")
+        {
+            throw Failure(.notFound, problem.message, hints: problem.hints)
         }
-        guard status.st_mode & S_IFMT == S_IFDIR else {
+        var status = stat()
+        guard unsafe stat(backupDir, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
             throw .usage(
-                "\(Printable.shortened(backupDir, to: 200)) is not a directory",
+                "\(Printable.path(backupDir)) is not a directory",
                 hint: "--backup-dir names the directory in which backups are made")
         }
         var own = stat()

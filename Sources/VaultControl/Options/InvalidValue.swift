@@ -45,7 +45,10 @@ struct InvalidValue {
         case "<when>":
             return epoch ?? missingUnit.map { [$0] } ?? noSuchDay
                 + ["use a length of time such as 2h or 30d, or a date such as \(CalendarTime.forms)"]
-        case "<date>": return epoch ?? noSuchDay + ["use a date such as \(CalendarTime.forms)"]
+        case "<date>":
+            let isLength = option.hasPrefix("--expires-at") && TimeSpan(argument: value) != nil
+            let length = isLength ? ["a length of time goes with: --expires-in \(value)"] : []
+            return epoch ?? length + noSuchDay + ["use a date such as \(CalendarTime.forms)"]
         case "<row>":
             return [
                 "use the number of a row: an export goes on after the last row that it wrote",
@@ -53,6 +56,7 @@ struct InvalidValue {
             ]
         case "<spans>":
             return ["use spans such as 24h,7d,5w,12mo: of so many hours, days, weeks and months (mo), the last backup"]
+        case "<cursor>": return ["use the cursor of an event, or start, or now"]
         case "<size>": return ["use a size such as 512M or 2G"]
         case "<tenant>": return ["a tenant's name has 1 to 64 letters, digits, dots, hyphens and underscores"]
         case "<number>", "<count>": return ["use a number such as 100"]

@@ -71,6 +71,9 @@ struct LoginFilterOptions: ParsableArguments {
     var metadata: [String] = []
 
     func filter(now: Date) throws(Failure) -> LoginFilter {
+        guard label == nil || labelPrefix == nil else {
+            throw .usage("--label and --label-prefix cannot be combined", hint: "use only one of them")
+        }
         var filter = LoginFilter(userId: user, provider: provider, standings: Set(state.map(\.standing)), label: label)
         filter.tenant = tenant?.tenant
         filter.labelPrefix = labelPrefix
@@ -81,6 +84,16 @@ struct LoginFilterOptions: ParsableArguments {
             filter.metadata[name] = value
         }
         return filter
+    }
+
+    /// Says that no login fits: also in a pipe, where what was typed is probably meant in another way.
+    func tellOfNothing(_ invocation: Invocation) {
+        let texts = [label, labelPrefix].compactMap(\.self) + metadata
+        guard texts.contains(where: { $0.contains("*") || PathProblem.trimmed($0) != $0 }) else {
+            return invocation.hint("no login fits")
+        }
+        invocation.warn("no login fits: labels and values are compared letter by letter, a blank or * too")
+        invocation.hint("--label-prefix TEXT finds labels that begin so")
     }
 
     static func pair(_ text: String, _ option: String) throws(Failure) -> (name: String, value: String) {

@@ -76,8 +76,10 @@ enum OptionNames {
 
     /// What other programs call it.
     private static let synonyms: [String: [String]] = [
-        "a": ["--all"], "database": ["--vault"], "db": ["--vault"], "file": ["--vault"], "path": ["--vault"],
-        "vaultfile": ["--vault"], "vaultpath": ["--vault"], "store": ["--vault"], "f": ["--follow", "--vault"],
+        "a": ["--all"], "database": ["--vault"], "db": ["--vault"], "file": ["--new-key-file", "--out", "--vault"],
+        "path": ["--vault"],
+        "vaultfile": ["--vault"], "vaultpath": ["--vault"], "store": ["--vault"],
+        "f": ["--follow", "--yes", "--vault"],
         "keypath": ["--key-file"], "keyring": ["--key-file"], "k": ["--key-file"], "unlock": ["--key-file"],
         "format": ["--json"], "output": ["--json"], "o": ["--json"], "j": ["--json"], "outputjson": ["--json"],
         "debug": ["--verbose"], "trace": ["--verbose"], "loud": ["--verbose"], "silent": ["--quiet"], "s": ["--quiet"],
@@ -91,7 +93,7 @@ enum OptionNames {
         "from": ["--since", "--after"], "after": ["--since"], "start": ["--since"], "begin": ["--since"],
         "to": ["--until"], "before": ["--until"], "end": ["--until"], "watch": ["--follow"], "tailf": ["--follow"],
         "ttl": ["--expires-in"], "expires": ["--expires-in", "--expires-before"], "expiry": ["--expires-at"],
-        "lifetime": ["--expires-in"], "validfor": ["--min-validity", "--expires-in"], "type": ["--kind"],
+        "lifetime": ["--expires-in"], "validfor": ["--min-validity", "--expires-in"], "type": ["--kind", "--event"],
         "status": ["--state"], "filter": ["--state"], "name": ["--label"], "title": ["--label"], "tag": ["--label"],
         "show": ["--reveal"], "print": ["--reveal"], "plain": ["--reveal"], "raw": ["--reveal"],
         "dest": ["--backup-dir"], "dir": ["--backup-dir"], "org": ["--tenant"], "customer": ["--tenant"],
@@ -100,7 +102,15 @@ enum OptionNames {
         "id": ["--login", "--client-id"], "client": ["--client-id"],
         "scopes": ["--scope"], "redirecturl": ["--redirect-uri"], "callback": ["--redirect-uri"],
         "configfile": ["--config"], "settings": ["--config"], "recipients": ["--for", "--recipient"],
-        "recipient": ["--for"],
+        "recipient": ["--for"], "encrypt": ["--for", "--recipient"], "older": ["--older-than", "--keep"],
+        "olderthan": ["--keep"], "days": ["--dying", "--keep"], "provider": ["--provider-name"],
+        "authmethod": ["--client-auth"], "clientauthmethod": ["--client-auth"], "tokenfile": ["--access-token-file"],
+        "discovery": ["--issuer"], "discoveryurl": ["--issuer"], "unset": ["--remove"], "offset": ["--after"],
+        "page": ["--after"], "long": ["--json"], "fields": ["--json"],
+        "replace": ["--force"], "metadata": ["--set"], "insecure": ["--allow-insecure-loopback"],
+        "loglevel": ["--verbose"],
+        "secretfile": ["--client-secret-file"], "passwordfile": ["--passphrase-file"],
+        "password": ["--passphrase-file"],
         "agerecipient": ["--recipient", "--for"],
     ]
 }

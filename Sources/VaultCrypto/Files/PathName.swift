@@ -10,9 +10,10 @@ package enum PathName {
         path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.index(after: $0)...]) } ?? path
     }
 
-    /// A path with nothing in it that a terminal would obey.
+    /// A path with nothing in it that a terminal would obey; in quotation marks where a blank would not be seen.
     package static func shown(_ path: String) -> String {
-        String(
+        let text = String(
             String.UnicodeScalarView(path.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
+        return text.first?.isWhitespace == true || text.last?.isWhitespace == true ? "'\(text)'" : text
     }
 }

@@ -24,18 +24,24 @@ final class CSVContainer: TableContainer {
         self.tables = if let tables { tables } else { [try Self.shape(plan, dialect, open)] }
     }
 
+    /// The names of a first line that is no header may be tokens: they are not shown.
+    static let missingHeader =
+        "if its first line names no columns: --columns NAMES; if it does, say which is which: --map user=COLUMN,"
+        + "access_token=COLUMN"
+
     private static func shape(
         _ plan: ImportPlan, _ dialect: CSVDialect, _ open: () throws(ImportError) -> ByteStream
     ) throws(ImportError) -> TableShape {
-        let names: [String]
-        if let header = plan.header {
-            names = header
-        } else {
-            let reader = CSVReader(try open(), longest: plan.limits.recordBytes, dialect)
-            guard case .fields(_, let fields)? = try reader.next() else {
-                throw ImportError(.unknownFormat, "the first line of the CSV file is no header")
-            }
-            names = fields.map { $0 ?? "" }
+        let reader = CSVReader(try open(), longest: plan.limits.recordBytes, dialect)
+        var first: [String]?
+        if case .fields(_, let fields)? = try reader.next() { first = fields.map { $0 ?? "" } }
+        guard let names = plan.header ?? first else {
+            throw ImportError(.unknownFormat, "the first line of the CSV file is no header", hint: missingHeader)
+        }
+        guard plan.header != first || first == nil else {
+            throw ImportError(
+                .unfitPlan, "the first line of the CSV file names the columns that are given",
+                hint: "leave --columns out: they are for a file without a header")
         }
         guard Set(names).count == names.count else {
             throw ImportError(

@@ -1,6 +1,7 @@
 public import FoundationEssentials
 public import OAuthClient
 public import TokenVault
+package import VaultAdministration
 import VaultCrypto
 import VaultStorage
 

@@ -1,4 +1,5 @@
 public import TokenVault
+import VaultAdministration
 import VaultStorage
 
 /// Gives logins of a vault to another system.

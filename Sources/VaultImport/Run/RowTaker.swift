@@ -1,6 +1,7 @@
 import FoundationEssentials
 import OAuthClient
 import TokenVault
+import VaultAdministration
 import VaultCrypto
 import VaultStorage
 

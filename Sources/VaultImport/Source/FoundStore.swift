@@ -13,6 +13,7 @@ enum FoundStore: Sendable {
                 .unknownFormat, "the source is a compressed SQLite database",
                 hint: "unpack it into a directory of your own: gunzip --keep FILE")
         }
+        try plan.requireFit(for: format)
         if format == .json {
             guard plan.kind == nil || plan.kind == .msal else {
                 throw ImportError(.unknownStore, "the source is one JSON document, which only MSAL's cache is")
@@ -29,6 +30,31 @@ enum FoundStore: Sendable {
         case .tables(_, _, let match): match.detection
         case .msal(let detection): detection
         }
+    }
+}
+
+extension ImportPlan {
+    /// Refuses what is said of something that the format does not have: it would be of no effect, without a word.
+    fileprivate func requireFit(for format: SourceFormat) throws(ImportError) {
+        let tables: [SourceFormat] = [.sqlite, .sqlDump]
+        let rows: [SourceFormat] = [.sqlite, .sqlDump, .csv, .jsonLines]
+        let given: [(isGiven: Bool, words: String, formats: [SourceFormat], purpose: String)] = [
+            (
+                header != nil, "a list of columns", [.csv, .sqlDump],
+                "a CSV file without a header, or a table of a dump"
+            ),
+            (separator != nil, "a separator", [.csv], "CSV files"),
+            (userTable != nil, "a table of users", tables, "databases and dumps"),
+            // What has one table has no name for it, which is said with the tables that there are.
+            (table != nil, "a table", rows, "databases and dumps"),
+            (!columns.isEmpty, "a map of columns", rows, "rows"),
+            (rowKey != nil, "a key of rows", rows, "rows"),
+            (provider != nil, "a provider for all rows", rows, "rows that name none"),
+        ]
+        guard let odd = given.first(where: { $0.isGiven && !$0.formats.contains(format) }) else { return }
+        throw ImportError(
+            .unfitPlan, "\(odd.words) is given, and the source is \(format.words)",
+            hint: "leave it out: it is for \(odd.purpose)")
     }
 }
 

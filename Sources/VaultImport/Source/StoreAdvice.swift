@@ -40,7 +40,8 @@ struct StoreAdvice {
         }
         return ImportError(
             .unknownStore, "the source has no table of a known kind",
-            hint: map ?? "docs/import.md shows how to make JSON Lines of any table")
+            hint: map ?? (container.format == .csv && plan.header == nil ? CSVContainer.missingHeader : nil)
+                ?? "docs/import.md shows how to make JSON Lines of any table")
     }
 
     // MARK: Maps

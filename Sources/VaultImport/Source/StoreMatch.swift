@@ -35,6 +35,11 @@ struct StoreMatch: Sendable {
         self.description = description
         self.table = table
         var links: [(link: StoreLink, table: TableShape)] = []
+        if plan.userTable != nil, !description.links.contains(where: { $0.part == "user" }) {
+            throw ImportError(
+                .unfitPlan, "a table of users is given, and rows of the kind “\(description.kind)” refer to none",
+                hint: "leave it out")
+        }
         for link in description.links {
             if let linked = try Self.table(of: link, for: table, in: container, plan) { links.append((link, linked)) }
         }

@@ -11,6 +11,17 @@ public enum SourceFormat: String, Hashable, Sendable, CaseIterable {
     /// One JSON document.
     case json
 
+    /// For a sentence.
+    var words: String {
+        switch self {
+        case .sqlite: "a SQLite database"
+        case .jsonLines: "JSON Lines"
+        case .csv: "a CSV file"
+        case .sqlDump: "a dump"
+        case .json: "one JSON document"
+        }
+    }
+
     /// Whether its rows come from a table that had constraints.
     var hasConstraints: Bool { self == .sqlite || self == .sqlDump }
 }

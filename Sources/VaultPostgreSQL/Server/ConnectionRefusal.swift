@@ -41,6 +41,20 @@ extension StoreError {
                 StoreError(
                     .readOnly, "the database role may not connect to that database",
                     hint: "grant it: GRANT CONNECT ON DATABASE ... TO ...")
+            } else if tells("connection option \"port\"", "invalid port number") {
+                StoreError(
+                    .invalidValue, "the connection string cannot be used: its port is no number from 1 to 65535",
+                    hint: "write it as postgresql://USER@HOST:PORT/DATABASE")
+            } else if message.hasPrefix("invalid ") {
+                StoreError(
+                    .invalidValue,
+                    "the connection string cannot be used: an option has a value that libpq does not know",
+                    hint: "check what stands behind the ?, such as sslmode; and the variables that begin with PG")
+            } else if tells("invalid response to SSL negotiation") {
+                StoreError(
+                    .readOnly, "what answers there is no PostgreSQL server",
+                    hint: "check host and port in the connection string"
+                )
             } else if tells("certificate", "SSL", "channel binding") {
                 StoreError(
                     .readOnly, "no protected connection to the database server could be made",
@@ -48,9 +62,30 @@ extension StoreError {
             } else if tells("FATAL") {
                 .refusedLogin
             } else {
-                .unreachable
+                Self.causes.first { message.contains($0.words) }
+                    .map { StoreError(.busy, "\(Self.unreachable.reason): \($0.cause)", hint: $0.hint) } ?? .unreachable
             }
     }
+
+    /// Why no server was reached, by libpq's words or the system's.
+    private static let causes = [
+        (
+            words: "could not translate host name", cause: "its host name was not found",
+            hint: "check the host in the connection string, and this machine's DNS"
+        ),
+        (
+            words: "No such file or directory", cause: "none listens on this machine's socket",
+            hint: "name its host: postgresql://USER@HOST/DATABASE; or see whether it runs"
+        ),
+        (
+            words: "Connection refused", cause: "nothing listens there",
+            hint: "see whether it runs, and check host and port in the connection string"
+        ),
+        (
+            words: "timeout expired", cause: "it does not answer",
+            hint: "see whether it runs, and whether a firewall is between"
+        ),
+    ]
 
     /// A full server, or a role that has reached its limit.
     static var noSession: StoreError {

@@ -166,14 +166,28 @@ struct RowOpener {
         let refresh: RefreshRecord? = try unsafe secret(row, 19, .refresh, columns.refreshTag, columns, user, view) {
             bytes throws(VaultCryptoError) in try unsafe RefreshRecord(bytes)
         }
-        let key: KeyRecord? = try unsafe secret(row, 20, .key, columns.keyTag, columns, user, view) {
-            bytes throws(VaultCryptoError) in try unsafe KeyRecord(bytes)
-        }
+        let key = try keyRecord(row, columns, user, view)
         let intent = try IntentRecord(row, self, login: columns.handle)
         guard !session.lacksDoubt(of: intent) else {
             throw .quarantined("refreshIntent", columns.handle.bytes, SessionRecord.lackingDoubt)
         }
         return OpenLogin(columns: columns, session: session, refresh: refresh, key: key, intent: intent)
+    }
+
+    /// The key of a row that has all columns. Its tag is believed because the session's cell is bound to it.
+    func key(
+        _ row: any RowCursor, _ columns: LoginColumns, _ user: UserColumns, _ view: UserCellView
+    ) throws(StoreError) -> KeyRecord? {
+        _ = try session(row, columns, user, view)
+        return try keyRecord(row, columns, user, view)
+    }
+
+    private func keyRecord(
+        _ row: any RowCursor, _ columns: LoginColumns, _ user: UserColumns, _ view: UserCellView
+    ) throws(StoreError) -> KeyRecord? {
+        try unsafe secret(row, 20, .key, columns.keyTag, columns, user, view) {
+            bytes throws(VaultCryptoError) in try unsafe KeyRecord(bytes)
+        }
     }
 
     private func secret<Record>(

@@ -10,6 +10,28 @@ extension Reader {
         try consistently { () throws(StoreError) in try readSession(ofLogin: handle) }
     }
 
+    /// The login of a user at one provider, if one and no more of them lives there. Logins at other providers are not
+    /// opened: one that does not open may be at any, so who finds none here looks at all of them.
+    func session(ofUser index: BlindIndex, at provider: ProviderHandle) throws(StoreError) -> SessionSnapshot? {
+        try consistently { () throws(StoreError) in
+            let row = try sessionsOfUser()
+            row.bind(1, index.bytes)
+            defer { row.reset() }
+            guard try row.step() else { throw StoreError.notFound(.user) }
+            let user = try UserColumns(row)
+            return try withUser(row, user) { view throws(StoreError) in
+                var found: [SessionSnapshot] = []
+                guard !row.isNull(LoginColumns.firstColumn) else { return nil }
+                repeat {
+                    let columns = try LoginColumns(row)
+                    if columns.provider == provider { found.append(try snapshot(row, columns, user, view)) }
+                } while try row.step()
+                let living = found.filter(\.session.isLiving)
+                return living.count == 1 ? living.first : nil
+            }
+        }
+    }
+
     @inline(__always)
     private func readSession(ofUser index: BlindIndex, _ wanted: LoginHandle?) throws(StoreError) -> SessionSnapshot {
         let row = try sessionsOfUser()

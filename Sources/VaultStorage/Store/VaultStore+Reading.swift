@@ -21,6 +21,23 @@ extension VaultStore {
         }
     }
 
+    /// The only living login of a user at a provider; nil: there is none, or more than one, or it cannot be opened.
+    package func session(
+        ofUser userId: String, at provider: ProviderHandle
+    ) async throws(StoreError) -> SessionSnapshot? {
+        try await read(ofUser: userId, first: .sessionsOfUser) { reader, index throws(StoreError) in
+            do throws(StoreError) { return try reader.session(ofUser: index, at: provider) } catch {
+                guard error.isOfRow else { throw error }
+                return nil
+            }
+        }
+    }
+
+    /// The private key to which a login's access token is bound; nil: none.
+    package func key(ofLogin handle: LoginHandle) async throws(StoreError) -> KeyRecord? {
+        try await read(.rows(.login, handle.bytes)) { reader throws(StoreError) in try reader.key(ofLogin: handle) }
+    }
+
     package func login(_ handle: LoginHandle) async throws(StoreError) -> StoredLogin {
         try await read(.rows(.login, handle.bytes)) { reader throws(StoreError) in try reader.login(handle) }
     }

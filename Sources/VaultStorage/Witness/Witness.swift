@@ -21,6 +21,9 @@ package protocol Witness: Sendable {
 
     /// Refuses to replace what is no note of a witness. Changes nothing.
     func requireReplaceable() throws(StoreError)
+
+    /// Finds out whether it can be given a note, as far as that can be known without giving it one.
+    func requireRoom(_ context: VaultContext) throws(StoreError)
 }
 
 extension Witness {
@@ -39,6 +42,8 @@ extension Witness {
     }
 
     package func requireReplaceable() throws(StoreError) {}
+
+    package func requireRoom(_ context: VaultContext) throws(StoreError) { _ = try text(context) }
 }
 
 extension StoreError {

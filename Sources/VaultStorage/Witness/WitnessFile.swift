@@ -77,6 +77,15 @@ package struct WitnessFile: Witness {
         }
     }
 
+    package func requireRoom(_ context: VaultContext) throws(StoreError) {
+        try PrivateFile.checkWay(to: path, of: "the witness")
+        let lock = try takeLock()
+        defer { close(lock) }
+        let temporary = path + ".tmp"
+        try write([UInt8](repeating: 0, count: Self.mostBytes), to: temporary)
+        _ = unsafe unlink(temporary)
+    }
+
     /// Held until it is closed, by one process at a time.
     private func takeLock() throws(StoreError) -> Int32 {
         let descriptor = unsafe open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)

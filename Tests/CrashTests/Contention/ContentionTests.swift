@@ -3,6 +3,7 @@ import Foundation
 import OAuthClient
 import TestSupport
 import Testing
+import VaultAdministration
 import VaultStorage
 
 @testable import TokenVault

@@ -1,6 +1,7 @@
 import DevAuthorizationServer
 import Foundation
 import OAuthClient
+import VaultAdministration
 import VaultStorage
 
 @testable import TokenVault

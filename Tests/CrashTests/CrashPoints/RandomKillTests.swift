@@ -5,6 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 import TokenVault
+import VaultAdministration
 
 /// Four services with fifty logins; again and again one of them is killed, whatever it does at that moment.
 @Suite(.serialized)

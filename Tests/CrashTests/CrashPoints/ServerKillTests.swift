@@ -4,6 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 import TokenVault
+import VaultAdministration
 
 /// The same as in ``RandomKillTests``, with a vault on a PostgreSQL server, which goes on when a process is killed.
 @Suite(.serialized)

@@ -5,6 +5,7 @@ import OAuthClient
 import TestSupport
 import Testing
 import TokenVault
+import VaultAdministration
 import VaultCrypto
 import VaultStorage
 import TokenVaultHTTP

@@ -2,6 +2,7 @@ import FoundationEssentials
 import TestSupport
 import TokenVaultPostgreSQL
 import TokenVaultTesting
+import VaultAdministration
 import VaultCrypto
 
 @testable import TokenVault

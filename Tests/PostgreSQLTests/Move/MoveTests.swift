@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 import TokenVaultTesting
+import VaultAdministration
 import VaultCrypto
 
 @testable import TokenVault

@@ -2,6 +2,7 @@ import Foundation
 import OAuthClient
 import TokenVault
 import TokenVaultPostgreSQL
+import VaultAdministration
 
 /// What the processes of several machines do before and after they are disturbed.
 enum Fleet {

@@ -1,4 +1,5 @@
 import TokenVault
+import VaultAdministration
 
 /// What a process can be asked to do.
 enum Jobs {

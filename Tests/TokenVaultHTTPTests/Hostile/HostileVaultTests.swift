@@ -7,6 +7,7 @@ import Testing
 import TokenVault
 import TokenVaultHTTP
 import TokenVaultTesting
+import VaultAdministration
 
 /// The same servers against a whole vault, each in one of three minds about the refresh token that it was sent; in longer
 /// runs, in all three.

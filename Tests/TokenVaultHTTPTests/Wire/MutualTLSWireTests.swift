@@ -7,6 +7,7 @@ import TestCertificates
 import TokenVault
 import TokenVaultHTTP
 import TokenVaultTesting
+import VaultAdministration
 
 /// Client authentication by certificate, and tokens that are bound to it, over real TLS (RFC 8705).
 struct MutualTLSWireTests {

@@ -7,6 +7,7 @@ import TestCertificates
 import TokenVault
 import TokenVaultHTTP
 import TokenVaultTesting
+import VaultAdministration
 
 /// Clients that register themselves, over real HTTP (RFC 7591, RFC 7592).
 struct RegistrationWireTests {

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import TokenVault
 import TokenVaultTesting
+import VaultAdministration
 
 @Suite(.aboutFiles("a vault on a server is backed up with its database"))
 struct BackupSchedulerTests {

@@ -4,6 +4,7 @@ import OAuthClient
 import Synchronization
 import Testing
 import TokenVaultTesting
+import VaultAdministration
 
 @testable import TokenVault
 

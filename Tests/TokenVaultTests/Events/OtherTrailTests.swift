@@ -4,6 +4,7 @@ import OAuthClient
 import TestSupport
 import Testing
 import TokenVaultTesting
+import VaultAdministration
 import VaultStorage
 
 @testable import TokenVault

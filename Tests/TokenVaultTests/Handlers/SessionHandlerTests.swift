@@ -3,6 +3,7 @@ import OAuthClient
 import TestSupport
 import Testing
 import TokenVaultTesting
+import VaultAdministration
 import VaultStorage
 
 import TokenVault

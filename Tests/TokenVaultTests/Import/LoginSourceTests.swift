@@ -5,6 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 import TokenVaultTesting
+import VaultAdministration
 
 @testable import TokenVault
 

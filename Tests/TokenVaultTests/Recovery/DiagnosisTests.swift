@@ -6,6 +6,7 @@ import TokenVaultTesting
 import VaultStorage
 
 @testable import TokenVault
+@testable import VaultAdministration
 
 /// What an operator is told when something is wrong.
 @Suite(.tags(.everyEngine))

@@ -5,6 +5,7 @@ import HTTPTypes
 import OAuthClient
 import Testing
 import TokenVaultTesting
+import VaultAdministration
 import VaultSQLite
 import VaultStorage
 

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import TokenVault
 import TokenVaultTesting
+import VaultAdministration
 import VaultStorage
 
 /// Replies that moved the chain on, or may have, and cannot be used as they are.

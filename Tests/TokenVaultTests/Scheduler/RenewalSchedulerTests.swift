@@ -8,6 +8,7 @@ import ServiceLifecycle
 import TestSupport
 import Testing
 import TokenVaultTesting
+import VaultAdministration
 import VaultStorage
 
 @testable import TokenVault

@@ -3,7 +3,9 @@ import OAuthClient
 import TestSupport
 import Testing
 import TokenVaultTesting
+import VaultAdministration
 import VaultCrypto
+import VaultImport
 import VaultStorage
 
 @testable import TokenVault

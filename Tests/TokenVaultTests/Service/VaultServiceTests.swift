@@ -8,6 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 import TokenVaultTesting
+import VaultAdministration
 
 @testable import TokenVault
 

@@ -1,6 +1,7 @@
 import Synchronization
 import TokenVaultTesting
 import Testing
+import VaultAdministration
 
 @testable import TokenVault
 @testable import VaultPostgreSQL

@@ -5,6 +5,7 @@ import OAuthClient
 import TestSupport
 import TokenVault
 import TokenVaultTesting
+import VaultAdministration
 
 /// A real vault on disk, a provider made of a script, and a clock that stands still.
 struct World: Sendable {

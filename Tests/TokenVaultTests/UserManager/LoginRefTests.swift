@@ -1,5 +1,6 @@
 import EngineSupport
 import FoundationEssentials
+import HTTPTypes
 import OAuthClient
 import TestSupport
 import Testing
@@ -24,6 +25,49 @@ struct LoginRefTests {
         #expect(updated.id == elsewhere.id)
         try await world.users.removeLogin(.user("alice", provider: "acme"))
         #expect(try await world.users.accessToken(for: .user("alice")).login == elsewhere.id)
+    }
+
+    /// Refresh tokens and keys are left where they are.
+    @Test func aReadOpensNothingButTheTokenThatIsMeant() async throws {
+        let world = try await World()
+        try await world.vault.addProvider(Sample.provider(name: "other"))
+        let login = try await world.addChain(dpopKey: .generate())
+        _ = try await world.users.addLogin(
+            userId: "alice", provider: "other", accessToken: Sample.accessToken("o"),
+            refreshToken: Sample.refreshToken("o"))
+        let intruder = try world.temporary.intruder()
+        try intruder.blank("loginSecret", "refreshCell")
+        let token = try await world.users.accessToken(for: .user("alice", provider: "acme"))
+        #expect(token.login == login.id)
+        // The key is needed for the proof, and is opened alone.
+        var request = HTTPRequest(method: .get, scheme: "https", authority: "api.example", path: "/")
+        try await world.users.authorize(&request, for: .user("alice", provider: "acme"))
+        #expect(request.headerFields[values: .dpop].count == 1)
+        try intruder.blank("loginSecret", "keyCell", where: "\"keyCell\" IS NOT NULL")
+        #expect(
+            await code { try await world.users.authorize(&request, for: .user("alice", provider: "acme")) }
+                == .quarantined)
+        // The other login does not open, and is in nobody's way.
+        try intruder.blank("login", "cell", where: "\"refreshTag\" IS NOT NULL AND \"keyTag\" IS NULL")
+        #expect(try await world.users.accessToken(for: .user("alice", provider: "acme")).login == login.id)
+        #expect(
+            await code { try await world.users.accessToken(for: .user("alice", provider: "other")) } == .quarantined)
+    }
+
+    /// A name that has meant a provider may mean another one later.
+    @Test func aNameMeansTheProviderThatHasItNow() async throws {
+        let world = try await World()
+        try await world.vault.addProvider(Sample.provider(name: "other"))
+        let login = try await world.addChain()
+        #expect(
+            await code { try await world.users.accessToken(for: .user("alice", provider: "other")) } == .notLoggedIn)
+        let (vault, users) = try await world.anotherProcess()
+        try await vault.removeProvider(named: "other")
+        try await vault.addProvider(Sample.provider(name: "other"))
+        let elsewhere = try await users.addLogin(
+            userId: "alice", provider: "other", accessToken: Sample.accessToken("o"))
+        #expect(try await world.users.accessToken(for: .user("alice", provider: "other")).login == elsewhere.id)
+        #expect(try await world.users.accessToken(for: .user("alice", provider: "acme")).login == login.id)
     }
 
     @Test func severalLoginsAtOneProviderAreListedAndNoneIsChosen() async throws {

@@ -4,6 +4,7 @@ import OAuthClient
 import Testing
 import TokenVault
 import TokenVaultTesting
+import VaultAdministration
 
 /// Files that are not as they were written: each a clear error, and nobody else's login is in the way.
 struct BadInputTests {

@@ -9,6 +9,7 @@ import Testing
 import TokenVaultTesting
 
 import TokenVault
+import VaultAdministration
 
 /// Every secret of the tests carries a marker. Nowhere outside the sealed cells may it be found.
 @Suite(.tags(.everyEngine))

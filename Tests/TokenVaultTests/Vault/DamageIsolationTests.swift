@@ -4,6 +4,7 @@ import HTTPTypes
 import OAuthClient
 import Testing
 import TokenVaultTesting
+import VaultAdministration
 import VaultStorage
 
 @testable import TokenVault

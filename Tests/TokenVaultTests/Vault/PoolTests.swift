@@ -4,6 +4,7 @@ import Glibc
 import Synchronization
 import Testing
 import TokenVaultTesting
+import VaultAdministration
 import VaultCrypto
 import VaultStorage
 

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 import TokenVault
 import TokenVaultTesting
+import VaultAdministration
 
 /// Keys that come from elsewhere than a key file of the service's own.
 struct VaultKeySourceTests {

@@ -4,6 +4,7 @@ import OAuthClient
 import Testing
 import TokenVault
 import TokenVaultTesting
+import VaultAdministration
 
 @Suite(.tags(.everyEngine))
 struct VaultTests {

@@ -1,6 +1,7 @@
 import DevAuthorizationServer
 import Foundation
 import Testing
+import VaultAdministration
 import VaultControl
 
 /// An operator's first hour, with what can go wrong in it: the rows in `Tests/FirstHour`.

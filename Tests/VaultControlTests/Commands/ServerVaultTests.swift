@@ -1,5 +1,7 @@
-import EngineSupport
 import DevAuthorizationServer
+import EngineSupport
+import Foundation
+import Glibc
 import TestSupport
 import Testing
 import VaultControl
@@ -48,6 +50,21 @@ struct ServerVaultTests {
         #expect((backup["hint"] as? String)?.contains("database") == true)
         #expect(try await harness.run("backup", "list").status == 0)
         #expect(!findings.contains { ["file", "sqlite"].contains($0["check"] as? String ?? "") })
+    }
+
+    @Test func theRowOfAMigrationNamesTheOperator() async throws {
+        let harness = try Harness(server: Self.address())
+        try await harness.run("init")
+        let behind = try TableIntruder(harness.vault)
+        try behind.execute(#"DROP TABLE "manifestPart""#, #"DELETE FROM "migration" WHERE "version" > 1"#)
+        let migrated = try await harness.run("migrate", "up", "--yes")
+        #expect(migrated.status == 0, "\(migrated.error)")
+        let rows = try await harness.run("audit", "list", "--all", "--json", "--kind", "vault-migrated").output
+        let row = try #require(
+            try rows.split(separator: "\n").last.map { try JSONSerialization.jsonObject(with: Data($0.utf8)) })
+        let actor = try #require((row as? [String: Any])?["actor"] as? [String: Any], "\(rows)")
+        #expect(actor["tool"] as? String == "vaultctl migrate up")
+        #expect(actor["uid"] as? Int == Int(geteuid()))
     }
 
     @Test func whatNeedsAFileSaysWhatToUseInstead() async throws {

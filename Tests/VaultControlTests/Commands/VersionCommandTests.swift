@@ -2,6 +2,7 @@ import EngineSupport
 import Foundation
 import TokenVault
 import Testing
+import VaultAdministration
 
 @testable import VaultControl
 

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VaultAdministration
 
 @testable import VaultControl
 
@@ -116,9 +117,9 @@ struct ConfigurationFileTests {
         ("vualt = \"/v\"", "line 1, column 1: there is no setting vualt", "the settings are: vault, key-file, "),
         ("\n# x\n  vault \"/v\"", "line 3, column 9: expected = after vault", ""),
         ("vault = /v", "line 1, column 9: expected a value", ""),
-        ("vault = yes", "line 1, column 9: a text stands in quotation marks", "vault = \""),
+        ("vault = yes", "line 1, column 9: a text stands in double quotation marks", "vault = \""),
         ("vault = \"v\"", "line 1, column 9: vault is not an absolute path", "begin the path with /"),
-        ("vault = true", "line 1, column 9: vault does not take this value", "vault = \"/etc/tokenvault/vault\""),
+        ("vault = true", "line 1, column 9: vault does not take this value", "vault = \"/var/lib/app/app.vault\""),
         ("vault = \"/v", "line 1, column 12: the text has no closing quotation mark", ""),
         ("vault = \"/v\" x", "line 1, column 14: expected the end of the line", ""),
         ("vault = \"/v\\n\"", "line 1, column 13: only \\\\ and \\\" are written with a backslash", ""),

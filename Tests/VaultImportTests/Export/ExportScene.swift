@@ -3,6 +3,7 @@ import Foundation
 import OAuthClient
 import TestSupport
 import TokenVaultTesting
+import VaultAdministration
 import VaultCrypto
 import VaultImport
 import VaultStorage

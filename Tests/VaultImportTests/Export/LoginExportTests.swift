@@ -4,6 +4,7 @@ import OAuthClient
 import TestSupport
 import Testing
 import TokenVaultTesting
+import VaultAdministration
 import VaultCrypto
 import VaultImport
 import VaultStorage

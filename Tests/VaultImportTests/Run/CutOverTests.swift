@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 import TokenVault
 import TokenVaultTesting
+import VaultAdministration
 
 @testable import VaultImport
 

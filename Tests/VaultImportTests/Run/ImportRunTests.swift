@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import TokenVault
 import TokenVaultTesting
+import VaultAdministration
 import VaultStorage
 
 @testable import VaultImport

@@ -4,6 +4,7 @@ import OAuthClient
 import TestSupport
 import TokenVault
 import TokenVaultTesting
+import VaultAdministration
 
 @testable import VaultImport
 

@@ -4,12 +4,12 @@ import VaultStorage
 
 /// What all renewals of one ``UserManager`` share: the vault, the way to providers and to the app, and what was learned
 /// of both. In memory: forgetting any of it costs a request or two.
-final class RenewalContext: Sendable {
+package final class RenewalContext: Sendable {
     let vault: Vault
     let channel: ProviderChannel
     let handler: (any TokenRefreshHandler)?
     let sessionHandlers: SessionHandlers
-    let options: UserManagerOptions
+    package let options: UserManagerOptions
     let revoker: Revoker
     let metrics: RenewalMetrics
     let calls: CallMetrics
@@ -51,7 +51,7 @@ final class RenewalContext: Sendable {
 
     deinit { vault.forgetClosingAction(closing) }
 
-    var transport: any HTTPTransport { channel.transport }
+    package var transport: any HTTPTransport { channel.transport }
 
     /// Whether logins without a refresh token can be renewed here.
     var canAskApp: Bool { handler != nil || sessionHandlers.isInstalled }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import TokenVault
+import VaultAdministration
 
 struct AuditExportCommand: VaultCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import TokenVault
+import VaultAdministration
 
 /// Which rows of the audit log are wanted.
 struct AuditFilterOptions: ParsableArguments {
@@ -32,6 +33,10 @@ struct AuditFilterOptions: ParsableArguments {
     /// Refuses what cannot be, before anything is opened.
     func check(now: Date) throws(Failure) {
         if let login { try LoginSelection.check(login) }
+        guard tenant.tenant == nil || user != nil || provider != nil else {
+            throw .usage(
+                "--tenant needs --user or --provider", hint: "rows of all of a tenant's users cannot be chosen")
+        }
         _ = try period(now)
         guard user == nil || userHandle == nil else {
             throw .usage("--user and --user-handle cannot be combined", hint: "use only one of them")

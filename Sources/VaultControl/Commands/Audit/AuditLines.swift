@@ -1,5 +1,6 @@
 import FoundationEssentials
 import TokenVault
+import VaultAdministration
 
 /// Rows of the audit log as lines: under headings on a terminal, tab-separated in a pipe, one JSON document each with
 /// `--json`.

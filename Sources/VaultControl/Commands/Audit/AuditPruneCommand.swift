@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import TokenVault
+import VaultAdministration
 
 struct AuditPruneCommand: VaultCommand {
     static let configuration = CommandConfiguration(
@@ -51,12 +52,12 @@ struct AuditPruneCommand: VaultCommand {
             let plan = try await vault.prunableAudit(retention, includesDamaged: includeDamaged)
             guard !dryRun else {
                 try emit(plan, invocation)
-                invocation.note("\(Count.of(Int(plan.removed), "row")) would be removed")
+                invocation.note("\(Count.of(Int(plan.removed), "row")) would be removed\(Self.always(plan))")
                 return
             }
             guard plan.removed > 0 else {
                 try emit(plan, invocation)
-                invocation.note("there is nothing to remove")
+                invocation.note("there is nothing to remove\(Self.always(plan))")
                 return
             }
             try confirmation.require(
@@ -71,6 +72,11 @@ struct AuditPruneCommand: VaultCommand {
             try emit(done, invocation)
             invocation.note("\(Count.of(Int(done.removed), "row")) removed")
         }
+    }
+
+    /// Why there may be nothing, however old rows are.
+    private static func always(_ plan: AuditPruning) -> String {
+        plan.removed > 0 ? "" : ": the last 1000 rows always stay, and what is younger than --keep"
     }
 
     private func emit(_ pruning: AuditPruning, _ invocation: Invocation) throws {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import TokenVault
+import VaultAdministration
 
 struct AuditVerifyCommand: VaultCommand {
     static let configuration = CommandConfiguration(

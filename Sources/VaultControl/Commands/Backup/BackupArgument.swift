@@ -1,5 +1,6 @@
 import Glibc
 import TokenVault
+import VaultAdministration
 
 /// A backup as an argument names it: by its path, by its id or the first letters of it, or as `latest`.
 extension VaultAccess {

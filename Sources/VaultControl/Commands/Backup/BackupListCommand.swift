@@ -1,5 +1,6 @@
 import ArgumentParser
 import TokenVault
+import VaultAdministration
 
 struct BackupListCommand: VaultCommand {
     static let configuration = CommandConfiguration(
@@ -40,7 +41,7 @@ struct BackupForgetCommand: VaultCommand {
             let known = try VaultAccess.find(backup, in: try await vault.backups())
             if BackupSheets.state(of: known).code == "here" {
                 throw Failure(
-                    .usage, code: "inUse", "the backup is still there: \(Printable.shortened(known.path, to: 200))",
+                    .usage, code: "inUse", "the backup is still there: \(Printable.path(known.path))",
                     hints: ["destroy the file first"])
             }
             try confirmation.require("Forget backup \(known.id)", isFinal: false, invocation)

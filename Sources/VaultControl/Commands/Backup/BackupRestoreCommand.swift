@@ -1,5 +1,6 @@
 import ArgumentParser
 import TokenVault
+import VaultAdministration
 
 struct BackupRestoreCommand: VaultCommand {
     static let configuration = CommandConfiguration(
@@ -45,11 +46,19 @@ struct BackupRestoreCommand: VaultCommand {
         let place = try await access.backup(backup)
         let facts = try access.explaining(place, access.keyInUse) { try Vault.backup(at: place.path) }
         let key = try access.keySource(&reader, isNew: false)
+        for path in evidence where dryRun {
+            let advice = "check --evidence; without it, all logins are held"
+            if let problem = PathProblem("evidence", at: path, from: "--evidence", advice: advice) {
+                throw Failure(.notFound, problem.message, hints: problem.hints)
+            }
+        }
         if dryRun { return try await plan(facts, place, key, access, invocation) }
         let progress = Progress("restoring", on: invocation.console, isQuiet: invocation.isQuiet)
         defer { progress.finish() }
         let options = try access.vaultOptions
-        let report = try await access.explaining(place, access.keyInUse) {
+        // The backup was read: what is unfit is where the vault is to be.
+        let free = NamedPlace(path: target, origin: "TARGET")
+        let report = try await access.explaining(place, access.keyInUse, or: free) {
             try await Vault.restore(
                 place.path, to: target, unlockedBy: key, options: options, evidence: evidence
             ) {

@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import Glibc
 import TokenVault
+import VaultAdministration
 
 struct BackupVerifyCommand: VaultCommand {
     static let configuration = CommandConfiguration(
@@ -121,7 +122,7 @@ private struct Drill {
         guard unsafe mkdtemp(&template) != nil else {
             let reason = InputFile.reason()
             throw Failure(
-                .machine, "no temporary directory can be made in \(Printable.shortened(parent, to: 200)): \(reason)",
+                .machine, "no temporary directory can be made in \(Printable.path(parent)): \(reason)",
                 hints: ["name one with --scratch DIRECTORY"])
         }
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import TokenVault
+import VaultAdministration
 
 struct RestoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -59,6 +60,7 @@ struct RestoreAcceptCommand: VaultCommand {
 
     func validate() throws {
         guard (provider == nil) == app else { throw ValidationError("specify either --provider NAME or --app") }
+        guard tenant.tenant == nil || provider != nil else { throw ValidationError("--tenant needs --provider") }
         if let probe, !(1...1_000).contains(probe) { throw ValidationError("--probe must be between 1 and 1000") }
         if probe != nil, app { throw ValidationError("--probe needs a provider: the app renews the others") }
     }

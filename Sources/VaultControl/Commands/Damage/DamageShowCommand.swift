@@ -1,5 +1,6 @@
 import ArgumentParser
 import TokenVault
+import VaultAdministration
 
 struct DamageShowCommand: VaultCommand {
     static let configuration = CommandConfiguration(

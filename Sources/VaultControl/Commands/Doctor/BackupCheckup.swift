@@ -1,5 +1,6 @@
 import FoundationEssentials
 import TokenVault
+import VaultAdministration
 
 /// When the last backup was made, measured by how often they usually are, and whether one came to nothing.
 enum BackupCheckup {

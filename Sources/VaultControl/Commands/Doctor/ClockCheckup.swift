@@ -3,6 +3,7 @@ import HTTPTypes
 import OAuthClient
 import TokenVault
 import TokenVaultHTTP
+import VaultAdministration
 
 /// How far the providers' clocks are from ours. What we sign carries the time, and they refuse what is too old or too new.
 enum ClockCheckup {

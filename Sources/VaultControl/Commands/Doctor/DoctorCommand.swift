@@ -1,6 +1,7 @@
 import ArgumentParser
 import TokenVault
 import TokenVaultPostgreSQL
+import VaultAdministration
 
 struct DoctorCommand: VaultCommand {
     static let configuration = CommandConfiguration(

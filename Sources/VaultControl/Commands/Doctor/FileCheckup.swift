@@ -1,5 +1,6 @@
 import Glibc
 import TokenVault
+import VaultAdministration
 
 /// The files of the vault, by name and permissions.
 enum FileCheckup {

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import TokenVault
+import VaultAdministration
 
 /// Whether the vault can still be opened on the day when something is lost.
 enum KeySlotCheckup {

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import TokenVault
+import VaultAdministration
 
 /// How the logins stand, and what their providers say. Nothing is well while users lose their tokens.
 enum LoginCheckup {

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import TokenVault
+import VaultAdministration
 
 /// Renewals that were begun and whose end is not recorded.
 enum RenewalCheckup {

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import TokenVault
+import VaultAdministration
 
 /// How old the root key is, and whether a rotation, or a replacement of the index key, was left unfinished.
 enum RootKeyCheckup {

@@ -1,4 +1,5 @@
 import TokenVault
+import VaultAdministration
 
 /// The database server that keeps the vault, and what its loss would cost.
 enum ServerCheckup {

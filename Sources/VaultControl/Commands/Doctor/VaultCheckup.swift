@@ -1,5 +1,6 @@
 import FoundationEssentials
 import TokenVault
+import VaultAdministration
 
 /// Checks an open vault. What cannot be read is reported, and does not hide the rest.
 struct VaultCheckup {

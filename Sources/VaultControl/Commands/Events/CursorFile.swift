@@ -25,7 +25,7 @@ struct CursorFile {
         while text.last?.isNewline == true { text.removeLast() }
         guard let cursor = EventCursor(text) else {
             throw Failure.usage(
-                "\(Printable.shortened(path, to: 200)) does not contain a cursor",
+                "\(Printable.path(path)) does not contain a cursor",
                 hint: FileKind(path) == .notAFile
                     ? "name a file, or use --after" : "name another file, or remove this one and use --after")
         }
@@ -37,7 +37,7 @@ struct CursorFile {
         let file = TrustedFile(path)
         guard let refusal = file.refusalOfDirectory ?? file.refusal else { return }
         throw Failure(
-            .unsafeFile, "the cursor file \(Printable.shortened(path, to: 200)) \(refusal.reason)",
+            .unsafeFile, "the cursor file \(Printable.path(path)) \(refusal.reason)",
             hints: [refusal.hint])
     }
 
@@ -53,7 +53,7 @@ struct CursorFile {
         }
         guard unsafe rename(new, path) == 0 else {
             throw Failure(
-                .machine, code: "outputFailed", "\(Printable.shortened(path, to: 200)) could not be written")
+                .machine, code: "outputFailed", "\(Printable.path(path)) could not be written")
         }
     }
 }

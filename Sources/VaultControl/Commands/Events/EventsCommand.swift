@@ -1,6 +1,7 @@
 import ArgumentParser
 import Crypto
 import FoundationEssentials
+import Glibc
 import OAuthClient
 import TokenVault
 
@@ -86,6 +87,7 @@ struct EventsCommand: VaultCommand {
             throw ValidationError(
                 "'\(unknown)' is no event; there are \(Self.names.joined(separator: ", "))")
         }
+        if last == 0, !follow { throw ValidationError("--last 0 shows no event: it goes with --follow") }
         if isStored, last != nil { throw ValidationError("--last cannot be combined with a cursor, --exec or --post") }
     }
 
@@ -122,7 +124,13 @@ struct EventsCommand: VaultCommand {
         let given = try after.map { try Self.place($0) }
         let url = try post.map { try Self.target($0) }
         let program = try exec.map {
-            try EventProgram(ProgramArguments.parse($0, "--exec", example: #"["/usr/local/bin/on-event"]"#))
+            let arguments = try ProgramArguments.parse($0, "--exec", example: #"["/usr/local/bin/on-event"]"#)
+            guard unsafe Glibc.access(arguments[0], X_OK) == 0 else {
+                throw Failure.usage(
+                    "\(Printable.path(arguments[0])) (--exec) cannot be run: \(InputFile.reason())",
+                    hint: "name a program by its absolute path")
+            }
+            return try EventProgram(arguments)
         }
         let access = VaultAccess(global, invocation)
         try await access.open { vault, reader in
@@ -194,6 +202,9 @@ struct EventsCommand: VaultCommand {
     }
 
     private func checkSelection() throws(Failure) {
+        guard tenant.tenant == nil || user != nil else {
+            throw .usage("--tenant needs --user", hint: "events of all of a tenant's users cannot be chosen")
+        }
         guard let login else { return }
         try LoginSelection.check(login)
         guard user == nil else {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import TokenVault
+import VaultAdministration
 import VaultImport
 
 struct ExportCommand: VaultCommand {

@@ -46,7 +46,7 @@ final class ExportTarget {
         } catch {
             guard error.code == .fileExists else { throw error }
             throw Failure.usage(
-                "\(Printable.shortened(path, to: 200)) already exists",
+                "\(Printable.path(path)) already exists",
                 hint: "choose another file; nothing is overwritten")
         }
     }

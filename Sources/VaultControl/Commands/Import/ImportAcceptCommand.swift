@@ -1,5 +1,6 @@
 import ArgumentParser
 import TokenVault
+import VaultImport
 
 struct ImportAcceptCommand: VaultCommand {
     static let configuration = CommandConfiguration(

@@ -116,7 +116,7 @@ struct SourceOptions: ParsableArguments {
         }
         guard let map else { return }
         guard let table = Self.table(map) else {
-            throw ValidationError("--map must be of the form MEMBER=COLUMN,MEMBER=COLUMN")
+            throw ValidationError("--map must be of the form MEMBER=COLUMN,MEMBER=COLUMN, with each member once")
         }
         let unknown = table.keys.filter { !ImportPlan.members.contains($0) }.sorted()
         guard unknown.isEmpty else {
@@ -155,7 +155,7 @@ struct SourceOptions: ParsableArguments {
         plan.tokensArePlain = tokensArePlain
         plan.header = columns.map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
         plan.secrets = try secrets(invocation)
-        try refuseOwnFiles()
+        try requireFile(invocation)
         let opened = try ImportSource(path: source, plan: plan)
         let unread = opened.detection.unreadColumns
         if !unread.isEmpty {
@@ -167,10 +167,14 @@ struct SourceOptions: ParsableArguments {
         return opened
     }
 
-    /// A source is another system's.
-    private func refuseOwnFiles() throws(Failure) {
+    /// A source is a file, and another system's.
+    private func requireFile(_ invocation: Invocation) throws(Failure) {
         guard !source.isEmpty else {
             throw .usage("the path of the source is empty", hint: "name the other system's database or export")
+        }
+        let home = invocation.console.environment["HOME"]
+        if let problem = PathProblem("source", at: source, from: "SOURCE", advice: "check its path", home: home) {
+            throw Failure(.notFound, code: "unreadableFile", problem.message, hints: problem.hints)
         }
         let hint: String? =
             switch FileKind(source) {
@@ -246,10 +250,14 @@ struct SourceOptions: ParsableArguments {
     }
 
     private static func rules(in path: String) throws -> [String: ProviderMap.Rule] {
+        let advice = "name a JSON file that says what is what: {\"google-oauth2\": \"google\"}"
+        if let problem = PathProblem("provider map", at: path, from: "--provider-map", advice: advice) {
+            throw Failure(problem.isMissing ? .notFound : .machine, problem.message, hints: problem.hints)
+        }
         let bytes = try InputFile.read(path, "Provider map", atMost: 1 << 20)
         guard let rules = try? JSONDecoder().decode([String: Rule].self, from: Data(bytes)) else {
             throw Failure.usage(
-                "the provider map at \(Printable.shortened(path, to: 200)) is not of the form "
+                "the provider map at \(Printable.path(path)) is not of the form "
                     + "{\"google-oauth2\": \"google\"}",
                 hint: "an object such as {\"name\": \"google\", \"clientId\": \"…\", \"confidential\": true} says more")
         }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import TokenVault
+import VaultAdministration
 
 struct KeyAddCommand: VaultCommand {
     static let configuration = CommandConfiguration(

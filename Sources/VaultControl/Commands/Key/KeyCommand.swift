@@ -1,5 +1,6 @@
 import ArgumentParser
 import TokenVault
+import VaultAdministration
 
 struct KeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

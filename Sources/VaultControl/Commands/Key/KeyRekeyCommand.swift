@@ -1,5 +1,6 @@
 import ArgumentParser
 import TokenVault
+import VaultAdministration
 
 struct KeyRekeyCommand: VaultCommand {
     static let configuration = CommandConfiguration(
@@ -40,7 +41,12 @@ struct KeyRekeyCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
         let rekeying = try await access.open { vault, reader in
-            try checkKeyFiles(access)
+            // Each by itself first, so that an error names the one that is meant.
+            for path in alsoKeyFile {
+                try await access.explaining(
+                    access.vaultPlace, KeyInUse(.keyFile(path), from: "--also-key-file")
+                ) { _ = try await vault.planRekey(provenBy: [.keyFile(path)]) }
+            }
             var sources = alsoKeyFile.map { KeySource.keyFile($0) }
             for text in alsoWrapCommand {
                 sources.append(.wrapped(by: try ProgramArguments.parse(text, "--also-wrap-command")))
@@ -48,10 +54,7 @@ struct KeyRekeyCommand: VaultCommand {
             if let source = try alsoPassphrase.source {
                 sources.append(.passphrase(Passphrase(try reader.read("Passphrase that stays", from: source))))
             }
-            let key = alsoKeyFile.count == 1 ? KeyInUse(.keyFile(alsoKeyFile[0]), from: "--also-key-file") : nil
-            let plan = try await access.explaining(access.vaultPlace, key) { [sources] in
-                try await vault.planRekey(provenBy: sources)
-            }
+            let plan = try await vault.planRekey(provenBy: sources)
             if !invocation.isJSON { list(plan, invocation) }
             guard !dryRun else { return plan }
             try confirmation.require(typing: "rekey", to: Self.deed(plan), invocation)
@@ -67,16 +70,6 @@ struct KeyRekeyCommand: VaultCommand {
         invocation.note("replaced the vault key; \(Count.of(rekeying.kept.count, "key slot")) opened it and still do")
         invocation.hint(
             "copies of the vault from before still open with their keys: make a new backup, and destroy them")
-    }
-
-    /// Of several files, the one that is meant is named.
-    private func checkKeyFiles(_ access: VaultAccess) throws(Failure) {
-        for path in alsoKeyFile {
-            let problem = PathProblem(
-                "key file", at: path, from: "--also-key-file", advice: "check --also-key-file",
-                home: access.environment("HOME"))
-            if let problem { throw Failure(.keyMissing, problem.message, hints: problem.hints) }
-        }
     }
 
     private func list(_ plan: VaultRekeying, _ invocation: Invocation) {

@@ -1,4 +1,5 @@
 import TokenVault
+import VaultAdministration
 
 extension KeyRotateCommand {
     func replaceIndexKey(_ invocation: Invocation) async throws {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import TokenVault
+import VaultAdministration
 
 struct KeyRotateCommand: VaultCommand {
     static let configuration = CommandConfiguration(

@@ -46,6 +46,10 @@ struct LoginAddCommand: VaultCommand {
         let login = try await VaultAccess(global, invocation).manage { users, reader in
             let accessToken = try accessSource.map { try AccessToken(reader.read("Access token", from: $0)) }
             let refreshToken = try refreshSource.map { try RefreshToken(reader.read("Refresh token", from: $0)) }
+            guard refreshToken == nil || provider != nil else {
+                throw Failure.usage(
+                    "a refresh token needs the provider that issued it", hint: "name it: --provider NAME")
+            }
             return try await users.addLogin(
                 userId: tenant.user(user), provider: provider.map { tenant.provider($0) }, accessToken: accessToken,
                 expiresAt: try expiry.date(invocation), refreshToken: refreshToken, scope: scope, label: label)

@@ -60,6 +60,7 @@ struct LoginEndCommand: VaultCommand {
         let report: LoginEndReport? = try await VaultAccess(global, invocation).manage { users in
             try await users.vault.require(wanted.tenant)
             let count = try await users.vault.loginCounts(where: wanted).logins
+            if count == 0 { filter.tellOfNothing(invocation) }
             guard !dryRun else {
                 try invocation.emit(Sheet([Field("logins", count)]))
                 return nil

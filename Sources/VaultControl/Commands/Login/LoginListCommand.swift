@@ -67,12 +67,9 @@ struct LoginListCommand: VaultCommand {
             left == 0 ? last?.description : nil
         }
         if let last, left == 0 { invocation.hint("for those that follow: --after \(last)") }
-        if listing.isEmpty {
-            invocation.hint(
-                filter.isEmpty
-                    ? "there is no login yet; log a user in: vaultctl login begin --user ID --provider NAME"
-                    : "no login fits")
-        }
+        guard listing.isEmpty else { return }
+        guard filter.isEmpty else { return self.filter.tellOfNothing(invocation) }
+        invocation.hint("there is no login yet; log a user in: vaultctl login begin --user ID --provider NAME")
     }
 
     private func printCounts(of filter: LoginFilter, in vault: Vault, _ invocation: Invocation) async throws {

@@ -50,6 +50,9 @@ struct LoginUpdateCommand: VaultCommand {
         }
         let login = try await VaultAccess(global, invocation).manage { users in
             var login = try await selection.find(in: users.vault)
+            for name in unset where login.metadata[name] == nil {
+                invocation.warn("the login has no value named \(Printable.named(name))")
+            }
             if !changes.isEmpty { login = try await users.setMetadata(changes, of: .login(login.id)) }
             if label != nil || noLabel { login = try await users.setLabel(label, of: .login(login.id)) }
             return login

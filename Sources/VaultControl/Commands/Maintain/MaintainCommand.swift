@@ -213,11 +213,11 @@ private struct MaintainLines: Sendable {
         switch event {
         case .made(let backup):
             print(
-                "made backup \(Printable.shortened(backup.path, to: 200))",
+                "made backup \(Printable.path(backup.path))",
                 [.data("backup", BackupSheets.sheet(backup))])
         case .removed(let backup):
             print(
-                "removed backup \(Printable.shortened(backup.path, to: 200))",
+                "removed backup \(Printable.path(backup.path))",
                 [.data("removedBackup", BackupSheets.sheet(backup))])
         case .failed(let error):
             let failure = Failure(error)

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import TokenVault
+import VaultAdministration
 
 /// A file of metrics that `maintain` keeps up to date, in the text format of Prometheus. Each time it is replaced as a
 /// whole, so that a collector never reads half of one.
@@ -21,7 +22,7 @@ final class MetricsFile: Sendable {
     }
 
     private static func requireReplaceable(_ path: String) throws(Failure) {
-        let name = Printable.shortened(path, to: 200)
+        let name = Printable.path(path)
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else {
             guard errno == ENOENT else { throw failure(path, errno) }
@@ -118,7 +119,7 @@ final class MetricsFile: Sendable {
     private static func failure(_ path: String, _ error: Int32) -> Failure {
         Failure(
             .machine, code: "outputFailed",
-            "the metrics could not be written to \(Printable.shortened(path, to: 200)): \(InputFile.reason(of: error))",
+            "the metrics could not be written to \(Printable.path(path)): \(InputFile.reason(of: error))",
             hints: ["check --metrics-file: its directory must be there, and writable for this user"])
     }
 }

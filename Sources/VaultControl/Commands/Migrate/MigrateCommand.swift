@@ -1,5 +1,6 @@
 import ArgumentParser
 import TokenVault
+import VaultAdministration
 
 struct MigrateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

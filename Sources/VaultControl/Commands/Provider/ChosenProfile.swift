@@ -49,7 +49,7 @@ struct ChosenProfile {
     static func read(_ path: String) throws -> (profile: ProviderProfile, bytes: [UInt8]) {
         let bytes = try InputFile.read(path, "Profile", atMost: 65_536)
         do throws(ProfileError) {
-            return (try ProviderProfile(parsing: bytes, file: Printable.shortened(path, to: 200)), bytes)
+            return (try ProviderProfile(parsing: bytes, file: Printable.path(path)), bytes)
         } catch {
             throw Failure.usage(error.description, hint: "man tokenvault-adding-a-provider explains the fields")
         }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import OAuthClient
 import TokenVault
+import VaultAdministration
 
 struct ProviderAddCommand: VaultCommand {
     static let configuration = CommandConfiguration(

@@ -57,7 +57,7 @@ struct ProviderProfilesCommand: VaultCommand {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory) else {
             throw Failure(
                 .notFound, code: "directoryMissing",
-                "\(Printable.shortened(directory, to: 200)) cannot be read as a directory")
+                "\(Printable.path(directory)) cannot be read as a directory")
         }
         return names.filter { $0.hasSuffix(".json") }.sorted().map { name in
             do {

@@ -60,6 +60,7 @@ struct RequestCommand: VaultCommand {
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     private static let mostRedirects = 10
+    private static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
     func validate() throws {
         guard timeout.duration > .zero else { throw ValidationError("--timeout must be greater than zero") }
@@ -72,6 +73,12 @@ struct RequestCommand: VaultCommand {
                 throw ValidationError("--client cannot be combined with a login or --user")
             }
         }
+        if let method = [url, loginArgument ?? ""].first(where: Self.methods.contains) {
+            throw ValidationError("the method \(method) goes with its option: -X \(method)")
+        }
+        if let text = loginArgument, user != nil || client != nil, (try? LoginSelection.check(text)) == nil {
+            throw ValidationError("Unexpected argument '\(text)'")
+        }
         guard loginArgument?.contains("://") != true || url.contains("://") else {
             throw ValidationError("the URL and the login are swapped: it is vaultctl request URL LOGIN")
         }
@@ -81,8 +88,8 @@ struct RequestCommand: VaultCommand {
     }
 
     func run(_ invocation: Invocation) async throws {
-        let sender = try sender
         let target = try RequestTargetURL(url, allowsInsecureLoopback: allowInsecureLoopback)
+        let sender = try sender
         let content = try content.content(invocation.console)
         let access = VaultAccess(global, invocation)
         let (roots, proxy) = (try access.trustRoots, try access.proxy)
@@ -114,7 +121,13 @@ struct RequestCommand: VaultCommand {
         let owner = try await recordReveal(sender, users, to: target.request(content))
         var (target, content) = (target, content)
         for _ in 0...Self.mostRedirects {
-            let response = try await send(target.request(content), content.requestBody, client, owner, invocation)
+            let response: ResourceResponse
+            do {
+                response = try await send(target.request(content), content.requestBody, client, owner, invocation)
+            } catch let error as VaultError {
+                guard case .login(let login) = owner else { throw error }
+                throw await LoginSelection.naming(error, .login(login), users.vault)
+            }
             let status = response.head.status.code
             guard follow, [301, 302, 303, 307, 308].contains(status),
                 let location = response.head.headerFields[.location]

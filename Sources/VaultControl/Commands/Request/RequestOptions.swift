@@ -72,10 +72,13 @@ struct RequestOptions: ParsableArguments {
         _ text: String, _ title: String, _ console: Console, atMost maximum: Int
     ) throws -> [UInt8]? {
         guard text.hasPrefix("@") else { return nil }
-        guard text != "@-" else {
-            return try InputWait.during { try InputFile.readAll(console.input, title, atMost: maximum) }
-        }
-        return try InputFile.read(String(text.dropFirst()), title, atMost: maximum)
+        let path = String(text.dropFirst())
+        let bytes =
+            path == "-"
+            ? try InputWait.during { try InputFile.readAll(console.input, title, atMost: maximum) }
+            : try InputFile.read(path, title, atMost: maximum)
+        try InputFile.refuseKey(bytes, as: title, path == "-" ? " (standard input)" : " (\(Printable.path(path)))")
+        return bytes
     }
 
     private static func field(_ text: String) throws(Failure) -> HTTPField {

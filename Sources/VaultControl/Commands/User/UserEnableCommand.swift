@@ -13,10 +13,17 @@ struct UserEnableCommand: VaultCommand {
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
-        try await VaultAccess(global, invocation).manage { try await $0.enableUser(tenant.user(id)) }
+        let user = tenant.user(id)
+        let wasEnabled = try await VaultAccess(global, invocation).manage { users in
+            let wasEnabled = try await users.vault.user(user).isEnabled
+            try await users.enableUser(user)
+            return wasEnabled
+        }
         try invocation.emit(Sheet([.data("enabled", id)]), text: "")
+        let name = Printable.shortened(user)
         invocation.note(
-            "enabled user \(Printable.shortened(tenant.user(id))); their logins stay ended; log the user in: vaultctl login begin"
-        )
+            wasEnabled
+                ? "user \(name) was not disabled: nothing was changed"
+                : "enabled user \(name); their logins stay ended; log the user in: vaultctl login begin")
     }
 }

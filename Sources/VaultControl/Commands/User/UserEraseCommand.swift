@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import TokenVault
+import VaultAdministration
 
 struct UserEraseCommand: VaultCommand {
     static let configuration = CommandConfiguration(
@@ -82,7 +83,7 @@ struct UserEraseCommand: VaultCommand {
         guard !backups.isEmpty else { return }
         invocation.warn(
             "\(Count.of(backups.count, "backup")) may still hold the user: "
-                + backups.suffix(20).map { Printable.shortened($0.path, to: 200) }.joined(separator: ", ")
+                + backups.suffix(20).map { Printable.path($0.path) }.joined(separator: ", ")
                 + (backups.count > 20 ? " and others (vaultctl backup list)" : "")
                 + "; destroy every copy, then: vaultctl backup forget BACKUP")
     }
@@ -97,7 +98,7 @@ struct UserEraseCommand: VaultCommand {
         let copies = Count.of(snapshots.count, "copy", plural: "copies")
         invocation.warn(
             "\(copies) of the vault from before a migration may still hold the user: "
-                + snapshots.map { Printable.shortened($0.path, to: 200) }.joined(separator: ", ")
+                + snapshots.map { Printable.path($0.path) }.joined(separator: ", ")
                 + "; remove them: vaultctl migrate discard")
     }
 }

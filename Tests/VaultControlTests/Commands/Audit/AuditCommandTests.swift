@@ -2,6 +2,7 @@ import EngineSupport
 import Foundation
 import Testing
 import TokenVault
+import VaultAdministration
 import VaultControl
 
 /// `vaultctl audit`: what happened can be read, checked, taken elsewhere and removed.

@@ -3,6 +3,7 @@ import EngineSupport
 import Foundation
 import TestSupport
 import Testing
+import VaultAdministration
 import VaultControl
 
 /// `vaultctl damage`, and what the other commands do beside a damaged row.

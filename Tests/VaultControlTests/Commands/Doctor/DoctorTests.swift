@@ -3,8 +3,9 @@ import EngineSupport
 import Foundation
 import TestSupport
 import Testing
+import TokenVault
 
-@testable import TokenVault
+@testable import VaultAdministration
 @testable import VaultControl
 
 /// `vaultctl doctor`

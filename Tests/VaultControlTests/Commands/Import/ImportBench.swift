@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import TokenVault
+import VaultAdministration
 import VaultControl
 import VaultImport
 

@@ -81,6 +81,18 @@ struct KeySourceTests {
         #expect(refused.status == 10 && refused.error.contains("chmod 600"), "\(refused.error)")
     }
 
+    /// A descriptor is read once, and closed: what came out of it cannot be looked at again.
+    @Test func whatCameThroughAPipeIsNotMissing() async throws {
+        let harness = try Harness()
+        try await harness.run("init")
+        var ends: [Int32] = [-1, -1]
+        try #require(unsafe pipe(&ends) == 0)
+        #expect(unsafe write(ends[1], "tokenvault-key-1", 16) == 16)
+        close(ends[1])
+        let refused = try await harness.run("status", "--key-file", "/dev/fd/\(ends[0])")
+        #expect(refused.status == 7 && refused.error.contains("is cut short"), "\(refused.error)")
+    }
+
     @Test func keysAreProvenListedAndFollowANewVaultKey() async throws {
         let (harness, bare, _) = try await made()
         let identity = try harness.file("identity", Self.identity)

@@ -4,6 +4,7 @@ import Foundation
 import TestCertificates
 import TestSupport
 import Testing
+import VaultAdministration
 import VaultControl
 
 /// Why a renewal brought nothing is told with the option that helps: on the terminal, as JSON, and with the login.

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 import TestCertificates
 import TokenVault
+import VaultAdministration
 import VaultControl
 
 /// `--client-certificate`, and what `doctor` says of it.

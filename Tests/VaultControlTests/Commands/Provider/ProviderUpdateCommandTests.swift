@@ -2,6 +2,7 @@ import DevAuthorizationServer
 import EngineSupport
 import Foundation
 import Testing
+import VaultAdministration
 import VaultControl
 
 /// `vaultctl provider update`

@@ -2,6 +2,7 @@ import DevAuthorizationServer
 import Foundation
 import RawSockets
 import Testing
+import VaultAdministration
 import VaultControl
 
 /// `vaultctl request` at a real resource server.

@@ -230,10 +230,18 @@ struct WitnessCommandTests {
 
     @Test func nothingIsHeldForANoteThatCannotBeWritten() async throws {
         let harness = try await BadInputTests.filled()
-        let path = harness.path("nosuch") + "/note"
-        let refused = try await harness.run("witness", "accept", "--yes", "--witness", path)
-        #expect(refused.status == 10 && refused.error.contains("no directory for the witness"), "\(refused.error)")
+        let path = harness.path("note")
+        // In the way of what becomes the note.
+        try FileManager.default.createDirectory(atPath: path + ".tmp", withIntermediateDirectories: false)
+        let program = ["--witness-command", #"["/bin/false"]"#]
+        for witness in [["--witness", harness.path("nosuch") + "/note"], ["--witness", path], program] {
+            let refused = try await harness.run(["witness", "accept", "--yes"] + witness)
+            #expect(refused.status == 10 && refused.error.contains("hint: "), "\(witness): \(refused.error)")
+        }
         #expect(try await harness.run("audit", "list", "--kind", "witness-replaced").output.isEmpty)
+        try FileManager.default.removeItem(atPath: path + ".tmp")
+        #expect(try await harness.run("witness", "accept", "--yes", "--witness", path).status == 0)
+        #expect(try await harness.run("audit", "list", "--kind", "witness-replaced").output.isEmpty == false)
     }
 
     /// Slips of the hand: the witness log is named like something else. One line more would destroy a key.

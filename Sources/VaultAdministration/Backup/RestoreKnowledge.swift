@@ -1,0 +1,90 @@
+import FoundationEssentials
+import TokenVault
+import VaultStorage
+
+/// What is known of the time between a backup and the loss of its vault: which logins may have spent the refresh token that
+/// the backup holds.
+package struct RestoreKnowledge: Sendable, Equatable {
+    package enum Source: String, Sendable, Equatable {
+        /// Nothing is known: any login may have moved on.
+        case none
+        /// An export of the audit trail knows what happened up to its end, and not what came after. All logins are held.
+        case auditExport
+        /// A witness log knows each login whose refresh token was sent. If it is complete, only those are held.
+        case witnessLog
+    }
+
+    package internal(set) var source: Source = .none
+    /// Logins of which it is known that they may have moved on; not all of them need be in the backup.
+    package internal(set) var movedLogins = 0
+    /// Why others may have moved on too, so that all are held; nil: these are all.
+    package internal(set) var doubt: String?
+    /// The last row of the audit trail that the evidence or the witness has seen; nil: not known. What came after the
+    /// backup's own last row, ``BackupFacts/auditSequence``, is lost.
+    package internal(set) var lastSeenRow: Int64?
+
+    /// Reads what the operator has named.
+    ///
+    /// - Returns: Also what the restore is to go by.
+    static func read(
+        _ paths: [String], since backup: BackupManifest
+    ) throws -> (RestoreKnowledge, RestoreEvidence) {
+        var knowledge = RestoreKnowledge()
+        let exports = try paths.filter { path throws(StoreError) in try EvidenceFile(path).isJSON() }
+        let logs = paths.filter { !exports.contains($0) }
+        if !logs.isEmpty {
+            let moved = try MovedLogins(logs, since: backup)
+            knowledge.source = .witnessLog
+            knowledge.doubt = moved.doubt
+            knowledge.movedLogins = moved.logins.count
+            if moved.doubt == nil { return (knowledge, .moved(moved.logins)) }
+        } else {
+            knowledge.doubt = "nothing is known of the time since the backup"
+        }
+        if !exports.isEmpty { try knowledge.add(ExportedTrail(exports, since: backup)) }
+        return (knowledge, .none)
+    }
+
+    private mutating func add(_ trail: ExportedTrail) {
+        if source == .none {
+            source = .auditExport
+            doubt = "the export does not say what came after its last row"
+        }
+        movedLogins = max(movedLogins, trail.moved.count)
+        lastSeenRow = trail.lastRow
+    }
+}
+
+/// Rows of the audit trail that were exported after a backup was made.
+private struct ExportedTrail {
+    private(set) var moved: Set<String> = []
+    private(set) var lastRow: Int64?
+
+    private struct Row: Decodable {
+        var sequence: Int64?
+        var kind: String?
+        var login: String?
+    }
+
+    init(_ paths: [String], since backup: BackupManifest) throws {
+        let decoder = JSONDecoder()
+        for path in paths {
+            var hasRow = false
+            let noExport = StoreError(
+                .invalidValue, "the export of the audit trail has a line that is no row: \(path)",
+                hint: "name a file that `vaultctl audit export --jsonl` has written")
+            try EvidenceFile(path).forEachLine { line throws(StoreError) in
+                guard !line.isEmpty else { return true }
+                guard let row = try? decoder.decode(Row.self, from: Data(line.utf8)) else { throw noExport }
+                guard let sequence = row.sequence else { return true }
+                hasRow = true
+                lastRow = max(lastRow ?? 0, sequence)
+                if sequence > backup.vaultSequence, row.kind == AuditKind.renewalStarted.name, let login = row.login {
+                    moved.insert(login)
+                }
+                return true
+            }
+            guard hasRow else { throw noExport }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+package import TokenVault
+import VaultStorage
+
+extension Vault {
+    /// Holds all logins, as after a restore: for one that the vault has not noticed by itself.
+    package func holdAllLogins() async throws {
+        try requireOpen()
+        try await VaultError.translating {
+            try await store.holdAllLogins(AuditEvent(.vaultRestored, [.init("evidence", "operator")]))
+        }
+    }
+
+    /// Lets logins of a provider that a restore holds be renewed again. Nothing is sent by this itself: the next call, or
+    /// the scheduler, renews.
+    ///
+    /// A refresh token of the backup may have been spent since. Begin with providers whose ``HeldLogins/risk`` is least,
+    /// with a small `limit`, and look at what becomes of those logins. Where the risk is too high, leave them held and ask
+    /// their users to log in again: a new log-in is never held.
+    ///
+    /// - Parameters:
+    ///   - provider: Its name; nil: logins that only the app can renew.
+    ///   - limit: How many at most; nil: all.
+    /// - Returns: The logins that were accepted; at most a thousand of them are named.
+    @discardableResult
+    package func acceptRestore(ofProvider provider: String?, limit: Int? = nil) async throws -> RestoreAcceptance {
+        try requireOpen()
+        let handle = try await handle(ofProvider: provider)
+        var acceptance = RestoreAcceptance()
+        var cursor: Int64?
+        repeat {
+            try Task.checkCancellation()
+            let wanted = min(Self.acceptedAtOnce, limit.map { $0 - acceptance.count } ?? Self.acceptedAtOnce)
+            guard wanted > 0 else { break }
+            let after = cursor
+            let (page, accepted) = try await VaultError.translating {
+                let page = try await store.heldLogins(of: handle, after: after, limit: wanted)
+                return try await (
+                    page,
+                    store.acceptRestored(page.logins) { $0.dueAt = $0.userStatus == .active ? $0.nextDue : nil }
+                )
+            }
+            cursor = page.next
+            acceptance.note(accepted, tried: page.logins.count)
+        } while cursor != nil
+        return acceptance
+    }
+
+    /// Of one transaction: some milliseconds' worth.
+    private static let acceptedAtOnce = 64
+}
+
+/// What ``Vault/acceptRestore(ofProvider:limit:)`` did.
+package struct RestoreAcceptance: Sendable, Equatable {
+    package internal(set) var count = 0
+    /// Held logins that stay so because their rows cannot be opened.
+    package internal(set) var damaged = 0
+    /// The first thousand.
+    package internal(set) var logins: [LoginID] = []
+
+    fileprivate mutating func note(_ accepted: [LoginHandle], tried: Int) {
+        count += accepted.count
+        damaged += tried - accepted.count
+        logins += accepted.prefix(max(0, 1_000 - logins.count)).map { LoginID($0) }
+    }
+}
+
+extension Vault {
+    /// How many logins of a provider a restore holds, and at what risk.
+    package func heldLogins(ofProvider provider: String?) async throws -> HeldLogins {
+        if let provider { _ = try await handle(ofProvider: provider) }
+        return try await heldLogins().first { $0.provider == provider }
+            ?? HeldLogins(provider: provider, logins: 0, held: 0, risk: provider == nil ? .app : .none)
+    }
+}

@@ -1,0 +1,173 @@
+import FoundationEssentials
+package import TokenVault
+import VaultCrypto
+import VaultStorage
+
+extension Vault {
+    /// Rows of the audit trail after this one, the oldest first. Each is checked against the chain.
+    ///
+    /// - Parameters:
+    ///   - sequence: ``AuditRecords/next`` of the page before, or 0.
+    ///   - query: Which rows are wanted. Rows left out count for the chain nevertheless.
+    ///   - limit: How many at most; a page may be shorter, and the next one exists nevertheless.
+    package func auditRecords(
+        after sequence: Int64, _ query: AuditQuery = .init(), limit: Int = 1_000
+    ) async throws -> AuditRecords {
+        try await auditRecords(.after(sequence), query, limit)
+    }
+
+    /// The same before this one, the newest first.
+    package func auditRecords(
+        before sequence: Int64, _ query: AuditQuery = .init(), limit: Int = 1_000
+    ) async throws -> AuditRecords {
+        try await auditRecords(.before(sequence), query, limit)
+    }
+
+    private func auditRecords(
+        _ direction: AuditDirection, _ query: AuditQuery, _ limit: Int
+    ) async throws -> AuditRecords {
+        try await VaultError.translating {
+            let filter = try await filter(query)
+            let page = try await store.audit(filter, direction, limit: limit)
+            let names = await providerNames(of: page.rows.compactMap { $0.entry.provider ?? $0.entry.loginProvider })
+            return AuditRecords(records: page.rows.map { AuditRecord($0, names) }, next: page.next)
+        }
+    }
+
+    private func filter(_ query: AuditQuery) async throws -> AuditFilter {
+        var filter = AuditFilter()
+        if let handle = query.userHandle {
+            guard let user = UserHandle(text: handle) else {
+                throw VaultError(
+                    .invalidArgument, "this is not the handle of a user, which has 26 letters and digits",
+                    hint: "rows of the audit log show it: vaultctl audit list")
+            }
+            filter.user = user
+        }
+        if let id = query.userId { filter.user = try await store.user(id).handle }
+        if let name = query.provider { filter.provider = try await store.provider(named: name).handle }
+        filter.login = query.login?.handle
+        filter.since = query.since.map { Timestamp($0) }
+        filter.until = query.until.map { Timestamp($0) }
+        for kind in query.kinds {
+            guard let known = AuditKind(name: kind) else {
+                throw VaultError(.invalidArgument, "the audit trail has no rows of the kind \(kind.debugDescription)")
+            }
+            filter.kinds.insert(known)
+        }
+        return filter
+    }
+
+    /// Rows of the audit trail up to this one were pruned, but for those that had to stay; 0: none.
+    package func auditPrunedThrough() async throws -> Int64 {
+        try await VaultError.translating { try await store.trailPruning().through }
+    }
+
+    /// Checks the whole audit trail, and that no user, no provider and not the vault's own row are older than it
+    /// records. Memory stays bounded, and everything else goes on.
+    package func verifyAudit(
+        progress: @escaping @Sendable (_ checked: Int, _ total: Int) -> Void = { _, _ in }
+    ) async throws -> AuditReport {
+        try await VaultError.translating {
+            AuditReport(try await store.verifyAudit { progress($0.checked, $0.total) })
+        }
+    }
+
+    /// Who users are whose random names stand in rows of the audit trail. That they are shown is recorded in the trail,
+    /// before it happens. Users that are gone are left out.
+    ///
+    /// - Parameter purpose: What the ids are for; it is recorded.
+    package func resolveUsers(purpose: String) async throws -> AuditNames {
+        try await VaultError.translating {
+            try await store.record(AuditEvent(.usersResolved, [.init(AuditEvent.Detail.Key.purpose, purpose)]))
+        }
+        return AuditNames(vault: self)
+    }
+
+    // MARK: Pruning
+
+    /// Removes rows of the audit trail that are older than they are kept. What stays can still be verified: the last row
+    /// of each user, of each provider and of the vault stays, and a row records what was removed.
+    ///
+    /// It removes a few hundred rows at a time and rests in between: writers hardly notice it. Cancelling the task ends
+    /// it between two steps.
+    ///
+    /// - Parameters:
+    ///   - retention: How long rows are kept, and how many at least.
+    ///   - includesDamaged: Whether rows may go that do not continue the chain. Otherwise it is refused, as
+    ///     ``VaultError/Code/quarantined``: what was done to the trail would no longer show.
+    ///   - progress: Called after each step with how many rows it has removed so far.
+    @discardableResult
+    package func pruneAudit(
+        _ retention: AuditRetention = .standard, includesDamaged: Bool = false,
+        progress: @escaping @Sendable (_ removed: Int64) -> Void = { _ in }
+    ) async throws -> AuditPruning {
+        AuditPruning(try await prune(limits(retention, includesDamaged), for: nil, progress))
+    }
+
+    /// What ``pruneAudit(_:includesDamaged:progress:)`` would do now.
+    package func prunableAudit(
+        _ retention: AuditRetention = .standard, includesDamaged: Bool = false
+    ) async throws -> AuditPruning {
+        try await VaultError.translating {
+            AuditPruning(try await store.prunable(limits(retention, includesDamaged)))
+        }
+    }
+}
+
+/// The ids of users, by the random names that rows of the audit trail give. See ``Vault/resolveUsers(purpose:)``.
+package struct AuditNames: Sendable {
+    private let vault: Vault
+
+    fileprivate init(vault: Vault) { self.vault = vault }
+
+    /// Nil: there is no such user, or none any longer.
+    package func userId(of handle: String) async throws -> String? {
+        guard let user = UserHandle(text: handle) else { return nil }
+        do throws(StoreError) {
+            return try await vault.store.userId(of: user)
+        } catch {
+            if error.code == .notFound(.user) { return nil }
+            throw VaultError(error)
+        }
+    }
+}
+
+extension AuditRecord {
+    init(_ listing: AuditListing, _ names: [ProviderHandle: String]) {
+        let entry = listing.entry
+        self.init(
+            sequence: entry.sequence, date: entry.time.date, kind: entry.kind.name, userHandle: entry.user?.text,
+            login: entry.login.map { LoginID($0) },
+            provider: (entry.provider ?? entry.loginProvider).map { names[$0] ?? $0.text },
+            actor: entry.actor.map { VaultOptions.Actor($0) },
+            revision: entry.revision,
+            details: entry.detail.map { Detail(name: $0.key, value: $0.value) },
+            state: entry.look?.state.map { SessionState($0) }, generation: entry.look?.generation,
+            pruning: entry.pruning.map {
+                Pruning(first: $0.first, through: $0.through, removed: $0.removed, kept: $0.kept)
+            },
+            link: entry.damage == nil ? listing.link?.array : nil, damage: entry.damage?.reason)
+    }
+
+    /// The words for ``kind`` that this version knows.
+    package static let kinds: [String] = AuditKind.all.map(\.name)
+}
+
+extension AuditPruning {
+    init(_ rows: PrunedRows) {
+        self.init(removed: rows.removed, kept: rows.kept, damaged: rows.damaged, through: rows.through)
+    }
+}
+
+extension AuditReport {
+    init(_ report: VaultStorage.VerificationReport) {
+        self.init(
+            entries: report.auditRows, headSequence: report.trailHead.sequence,
+            headLink: report.trailHead.link.array, prunedThrough: report.prunedThrough,
+            findingCount: report.findingCount,
+            findings: report.findings.map {
+                VerificationFinding(subject: $0.place, handle: $0.subject, problem: $0.reason)
+            }, isOnlyRolledBack: report.isOnlyRolledBack)
+    }
+}

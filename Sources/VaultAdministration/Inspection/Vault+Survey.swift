@@ -1,0 +1,191 @@
+package import FoundationEssentials
+package import TokenVault
+import VaultStorage
+
+/// How the logins of a vault stand, counted one by one.
+package struct VaultSurvey: Sendable, Equatable {
+    /// Logins of one provider, or those that only the app can renew.
+    package struct Group: Sendable, Equatable {
+        /// Nil: the app's.
+        package let provider: String?
+        package var logins = 0
+        /// By state; the keys are those of `vaultctl --json`.
+        package var established = 0
+        package var tokenExpired = 0
+        package var terminated = 0
+        /// Flagged until the app sets a new token.
+        package var dead = 0
+        /// The last renewal did not succeed, and another one will be tried.
+        package var retrying = 0
+        /// A refresh token may be spent, and no usable reply came.
+        package var inDoubt = 0
+        /// The provider wants the user to do something.
+        package var needsUser = 0
+        /// The provider has refused the last renewal, for a reason that does not pass by itself.
+        package var refused = 0
+        /// Held since a restore or a failover.
+        package var held = 0
+        /// Renewed by the system from which they were imported.
+        package var heldBySource = 0
+        /// Renewed by that system and by this vault.
+        package var contested = 0
+        /// Those of the three whose access token has expired: their users have no token.
+        package var heldAndExpired = 0
+        /// Those of ``refused``, ``retrying`` and ``inDoubt`` whose access token has expired.
+        package var failingAndExpired = 0
+        /// When tokens were last obtained.
+        package var lastSuccess: Date?
+        /// What was said when a renewal was last refused, and not followed by a success.
+        package var lastRefusal: Login.Refusal?
+
+        /// Whether renewals of living logins do not succeed.
+        package var isFailing: Bool { retrying + inDoubt + refused > 0 }
+        /// Whether the last refusal is about this client, whichever login it asks for.
+        package var refusesClient: Bool { refused > 0 && lastRefusal?.answer.isAboutClient == true }
+        var failing: Int { retrying + inDoubt + refused }
+    }
+
+    /// How many living logins' access tokens expire within a span of time.
+    package struct Bar: Sendable, Equatable {
+        /// Counted from the moment of the survey; nil: later than all others.
+        package let within: Duration?
+        package var logins = 0
+    }
+
+    package internal(set) var takenAt: Date
+    /// Failing providers first, those with the most trouble before the others; then by name.
+    package internal(set) var groups: [Group] = []
+    package internal(set) var expired = 0
+    package internal(set) var bars: [Bar] =
+        [300, 3_600, 6 * 3_600, 86_400, 7 * 86_400, 30 * 86_400].map {
+            Bar(within: .seconds($0))
+        } + [Bar(within: nil)]
+    package internal(set) var withoutExpiry = 0
+    /// Rows that cannot be opened.
+    package internal(set) var damaged = 0
+    /// Logins that the scheduler is to see to now.
+    package internal(set) var due = 0
+    /// When the first of the others is due.
+    package internal(set) var nextDue: Date?
+
+    package var logins: Int { groups.reduce(0) { $0 + $1.logins } }
+}
+
+extension Vault {
+    /// Looks at every login, in bounded memory. Takes as long as there are logins: some seconds for each hundred thousand.
+    ///
+    /// - Parameters:
+    ///   - provider: Count only the logins at this provider; nil for all.
+    ///   - progress: Told how many have been looked at, of how many.
+    package func survey(
+        provider: String? = nil,
+        progress: @escaping @Sendable (_ counted: Int, _ total: Int) -> Void = { _, _ in }
+    ) async throws -> VaultSurvey {
+        try await survey(provider: provider, pageSize: 512, progress: progress)
+    }
+
+    /// - Parameter pageSize: How many are read at once.
+    package func survey(
+        provider: String?, pageSize: Int, progress: @escaping @Sendable (_ counted: Int, _ total: Int) -> Void
+    ) async throws -> VaultSurvey {
+        let now = now
+        return try await VaultError.translating {
+            let provider =
+                if let provider { try await store.provider(named: provider).handle } else { nil as ProviderHandle? }
+            return try await store.survey { try Self.survey($0, of: provider, pageSize, now, progress) }
+        }
+    }
+
+    private static func survey(
+        _ reader: Reader, of wanted: ProviderHandle?, _ pageSize: Int, _ now: Timestamp,
+        _ progress: @Sendable (Int, Int) -> Void
+    ) throws -> VaultSurvey {
+        let total = try reader.loginCount()
+        var survey = VaultSurvey(takenAt: now.date)
+        var groups: [ProviderHandle?: VaultSurvey.Group] = [:]
+        var (row, counted) = (nil as Int64?, 0)
+        while true {
+            if BlockingWork.isCancelled { throw CancellationError() }
+            let page = try reader.logins(afterRow: row, limit: pageSize)
+            for listing in page.logins {
+                guard let login = listing.login else {
+                    survey.damaged += 1
+                    continue
+                }
+                let provider = login.provider
+                guard wanted == nil || provider == wanted else { continue }
+                let name =
+                    groups[provider] == nil ? provider.flatMap { try? reader.providers.provider($0).record.name } : nil
+                groups[provider, default: VaultSurvey.Group(provider: name)].count(login, now)
+                survey.count(login, now)
+            }
+            counted += page.logins.count
+            progress(counted, max(total, counted))
+            guard let last = page.last, page.logins.count == pageSize else { break }
+            row = last
+        }
+        survey.groups = groups.values.sorted { one, other in
+            let trouble = (one.failing, other.failing)
+            return trouble.0 == trouble.1 ? one.provider ?? "" < other.provider ?? "" : trouble.0 > trouble.1
+        }
+        survey.nextDue = try reader.dueLogins(before: now, after: nil, limit: 1).nextDueAt?.date
+        return survey
+    }
+}
+
+extension VaultSurvey.Group {
+    fileprivate mutating func count(_ login: StoredLogin, _ now: Timestamp) {
+        let session = login.session
+        logins += 1
+        switch SessionState(session, now: now) {
+        case .terminated: terminated += 1
+        case .tokenExpired: tokenExpired += 1
+        default: established += 1
+        }
+        if let failure = session.failure { if failure.isDead { dead += 1 } else { needsUser += 1 } }
+        if session.accessToken != nil { lastSuccess = max(lastSuccess ?? .distantPast, session.obtainedAt.date) }
+        guard session.failure == nil, session.state != .terminated else { return }
+        if let refusal = session.lastRefusal, refusal.at.date >= lastRefusal?.date ?? .distantPast {
+            lastRefusal = Login.Refusal(date: refusal.at.date, answer: ProviderAnswer(refusal))
+        }
+        let hasExpired = session.hasExpired(at: now)
+        if let hold = login.hold {
+            switch hold {
+            case .restore: held += 1
+            case .source: heldBySource += 1
+            case .contested: contested += 1
+            }
+            if hasExpired { heldAndExpired += 1 }
+            return
+        }
+        if login.intent?.isInDoubt == true {
+            inDoubt += 1
+        } else if login.isRefused {
+            refused += 1
+        } else if session.attempts > 0 {
+            retrying += 1
+        } else {
+            return
+        }
+        if hasExpired { failingAndExpired += 1 }
+    }
+}
+
+extension VaultSurvey {
+    fileprivate mutating func count(_ login: StoredLogin, _ now: Timestamp) {
+        let session = login.session
+        if let dueAt = login.dueAt, dueAt <= now { due += 1 }
+        guard session.isLiving, session.accessToken != nil else { return }
+        guard let expiresAt = session.expiresAt else {
+            withoutExpiry += 1
+            return
+        }
+        guard expiresAt > now else {
+            expired += 1
+            return
+        }
+        let left = expiresAt.since(now)
+        guard let index = bars.firstIndex(where: { $0.within.map { left <= $0 } ?? true }) else { return }
+        bars[index].logins += 1
+    }
+}

@@ -1,0 +1,53 @@
+import Glibc
+package import TokenVault
+import VaultCrypto
+import VaultStorage
+
+/// What a witness remembers of a vault: the end of its audit trail.
+package struct WitnessedState: Sendable, Equatable {
+    package let sequence: Int64
+    /// Of that row, in base64.
+    package let link: String
+    package let incarnation: Int64
+}
+
+extension Vault {
+    /// The state of the vault that a witness would remember now.
+    package func witnessNote() async throws -> WitnessedState {
+        try await VaultError.translating {
+            let note = try await store.read { reader throws(StoreError) in try reader.witnessNote() }
+            return WitnessedState(
+                sequence: note.position.sequence, link: Base64.encode(note.position.link.array),
+                incarnation: note.incarnation)
+        }
+    }
+
+    /// What a witness has seen, after the vault was compared with it. Changes neither.
+    ///
+    /// - Throws: ``VaultError/Code/rollbackSuspected`` if the witness has seen another state than the vault's, or nothing.
+    package func state(seenBy witness: VaultWitness) async throws -> WitnessedState {
+        try await VaultError.translating {
+            let (keeper, context) = (try witness.stored, store.context)
+            guard let text = try await BlockingLane.witness.run({ try keeper.text(context) }) else {
+                throw StoreError.hasNoNote(keeper)
+            }
+            do throws(StoreError) {
+                let note = try await store.read { reader throws(StoreError) in try reader.check(against: text) }
+                return WitnessedState(
+                    sequence: note.position.sequence, link: Base64.encode(note.position.link.array),
+                    incarnation: note.incarnation)
+            } catch {
+                throw error.naming(keeper)
+            }
+        }
+    }
+
+    /// Whether this path lies on the file system of the vault: what happens to the one may happen to the other.
+    package func sharesDevice(with other: String) -> Bool {
+        var (own, there) = (stat(), stat())
+        guard unsafe stat(path, &own) == 0 else { return false }
+        let directory = WitnessFile(other).directory
+        guard unsafe stat(other, &there) == 0 || stat(directory, &there) == 0 else { return false }
+        return own.st_dev == there.st_dev
+    }
+}
