@@ -12,9 +12,9 @@ struct ServerSchema {
     enum Content { case nothing, vault, other }
 
     func content(_ connection: ServerConnection) throws(StoreError) -> Content {
-        let names = try relations(connection)
+        let names = try relations(connection).names
         if names.isEmpty { return .nothing }
-        return names.contains("vault") && names.contains("migration") ? .vault : .other
+        return names.isSuperset(of: ["vault", "migration"]) ? .vault : .other
     }
 
     func exists(_ connection: ServerConnection) throws(StoreError) -> Bool {
@@ -25,12 +25,14 @@ struct ServerSchema {
     /// Refuses a schema in which others have put something that acts when the vault is changed or read.
     func check(_ connection: ServerConnection) throws(StoreError) {
         let expected = Set(Table.allCases.map(\.rawValue) + Self.ownTables)
-        let found = Set(try relations(connection))
-        if let foreign = found.subtracting(expected).min() { throw Self.foreign(foreign) }
-        if let missing = expected.subtracting(found).min() { throw Self.missing(missing) }
-        if let acting = try texts(Self.acting, connection).first { throw Self.foreign(acting) }
-        if let computing = try texts(Self.computing, connection).first { throw Self.foreign(computing) }
-        let columns = Set(try texts(Self.columns, connection))
+        let found = try relations(connection)
+        if let foreign = found.names.subtracting(expected).min() { throw Self.foreign(foreign) }
+        if let missing = expected.subtracting(found.names).min() { throw Self.missing(missing) }
+        for statement in [Self.acting, Self.computing] {
+            if let acting = try texts(statement, connection, found.numbers).first { throw Self.foreign(acting) }
+        }
+        if let function = try texts(Self.functions, connection, name).first { throw Self.foreign(function) }
+        let columns = Set(try texts(Self.columns, connection, found.numbers))
         for table in Table.allCases {
             for column in [table.key] + table.fields.map(\.name) where !columns.contains("\(table.rawValue).\(column)")
             {
@@ -54,17 +56,26 @@ struct ServerSchema {
     func noteInvalidIndexes(
         _ connection: ServerConnection, _ findings: any StorageFindings
     ) throws(StoreError) {
-        for index in try texts(Self.invalid, connection) {
+        for index in try texts(Self.invalid, connection, name) {
             findings.note("file", row: nil, "the index \(index) is invalid")
         }
     }
 
-    private func relations(_ connection: ServerConnection) throws(StoreError) -> [String] {
-        try texts(Self.relations, connection)
+    /// The names of tables and the like, and their numbers as an array: catalogues have an index by the number of a table and
+    /// none by its schema, and a database may have a great many tables of others.
+    private func relations(
+        _ connection: ServerConnection
+    ) throws(StoreError) -> (names: Set<String>, numbers: String) {
+        let answer = try connection.answer(to: connection.send(Self.relations, Parameters([.text(name)])))
+        let rows = 0..<answer.rowCount
+        let numbers = rows.map { answer.text($0, 1) }.joined(separator: ",")
+        return (Set(rows.map { answer.text($0, 0) }), "{\(numbers)}")
     }
 
-    private func texts(_ statement: Statement, _ connection: ServerConnection) throws(StoreError) -> [String] {
-        let answer = try connection.answer(to: connection.send(statement, Parameters([.text(name)])))
+    private func texts(
+        _ statement: Statement, _ connection: ServerConnection, _ parameter: String
+    ) throws(StoreError) -> [String] {
+        let answer = try connection.answer(to: connection.send(statement, Parameters([.text(parameter)])))
         return (0..<answer.rowCount).map { answer.text($0, 0) }
     }
 
@@ -72,56 +83,58 @@ struct ServerSchema {
 
     private static let relations = Statement(
         """
-        SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-        WHERE n.nspname = $1 AND c.relkind IN ('r', 'v', 'm', 'f', 'p', 'S')
+        SELECT relname::text, oid::text FROM pg_class
+        WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)
+            AND relkind IN ('r', 'v', 'm', 'f', 'p', 'S')
         """, [.text])
 
     /// Triggers, rules and row security.
     private static let acting = Statement(
         """
-        SELECT t.tgname::text FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
-            JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND NOT t.tgisinternal
+        SELECT tgname::text FROM pg_trigger WHERE tgrelid = ANY ($1::oid[]) AND NOT tgisinternal
         UNION ALL
-        SELECT r.rulename::text FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class
-            JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1
+        SELECT rulename::text FROM pg_rewrite WHERE ev_class = ANY ($1::oid[])
         UNION ALL
-        SELECT p.polname::text FROM pg_policy p JOIN pg_class c ON c.oid = p.polrelid
-            JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1
+        SELECT polname::text FROM pg_policy WHERE polrelid = ANY ($1::oid[])
         """, [.text])
 
-    /// Functions, and what computes when a row is written: constraints, defaults, generated columns and indexes that call
-    /// functions which the vault's own do not, and types that others have made.
+    private static let functions = Statement(
+        """
+        SELECT proname::text FROM pg_proc
+        WHERE pronamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)
+        """, [.text])
+
+    /// What computes when a row is written: constraints, defaults, generated columns and indexes that call functions which
+    /// the vault's own do not, and types that others have made. Names are looked up one by one, because a join might go
+    /// through the whole catalogue.
     private static let computing = Statement(
         #"""
-        WITH n AS (SELECT oid FROM pg_namespace WHERE nspname = $1),
-        computed AS (
-            SELECT c.conname::text AS name, pg_get_constraintdef(c.oid) AS words FROM pg_constraint c JOIN n
-                ON n.oid = c.connamespace WHERE c.contype IN ('c', 'x', 't')
+        WITH computed AS (
+            SELECT conname::text AS name, pg_get_constraintdef(oid) AS words FROM pg_constraint
+            WHERE conrelid = ANY ($1::oid[]) AND contype IN ('c', 'x', 't')
             UNION ALL
-            SELECT r.relname || '.' || a.attname,
+            SELECT (SELECT relname FROM pg_class WHERE oid = d.adrelid) || '.' || a.attname,
                 CASE WHEN a.attgenerated <> '' THEN 'generated()' ELSE pg_get_expr(d.adbin, d.adrelid) END
             FROM pg_attrdef d JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum
-                JOIN pg_class r ON r.oid = d.adrelid JOIN n ON n.oid = r.relnamespace
+            WHERE d.adrelid = ANY ($1::oid[]) AND a.attrelid = ANY ($1::oid[])
             UNION ALL
-            SELECT r.relname::text, concat(pg_get_expr(i.indpred, i.indrelid),
-                CASE WHEN i.indexprs IS NOT NULL THEN 'computed()' END)
-            FROM pg_index i JOIN pg_class r ON r.oid = i.indexrelid JOIN n ON n.oid = r.relnamespace
+            SELECT (SELECT relname::text FROM pg_class WHERE oid = indexrelid),
+                concat(pg_get_expr(indpred, indrelid), CASE WHEN indexprs IS NOT NULL THEN 'computed()' END)
+            FROM pg_index WHERE indrelid = ANY ($1::oid[])
         )
-        SELECT p.proname::text FROM pg_proc p JOIN n ON n.oid = p.pronamespace
-        UNION ALL
         SELECT name FROM computed WHERE regexp_replace(words,
             '\m(CHECK|AND|OR|NOT|octet_length|clock_timestamp)\s*\(', '(', 'g') ~ '[\w"]\s*\('
         UNION ALL
-        SELECT r.relname || '.' || a.attname FROM pg_attribute a JOIN pg_class r ON r.oid = a.attrelid
-            JOIN n ON n.oid = r.relnamespace JOIN pg_type t ON t.oid = a.atttypid
-        WHERE r.relkind = 'r' AND a.attnum > 0 AND t.typnamespace <> 'pg_catalog'::regnamespace
+        SELECT (SELECT relname FROM pg_class WHERE oid = attrelid) || '.' || attname FROM pg_attribute
+        WHERE attrelid = ANY ($1::oid[]) AND attnum > 0 AND NOT attisdropped
+            AND (SELECT relkind FROM pg_class WHERE oid = attrelid) = 'r'
+            AND (SELECT typnamespace FROM pg_type WHERE oid = atttypid) <> 'pg_catalog'::regnamespace
         """#, [.text])
 
     private static let columns = Statement(
         """
-        SELECT c.relname || '.' || a.attname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
-            JOIN pg_namespace n ON n.oid = c.relnamespace
-        WHERE n.nspname = $1 AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped
+        SELECT (SELECT relname FROM pg_class WHERE oid = attrelid) || '.' || attname FROM pg_attribute
+        WHERE attrelid = ANY ($1::oid[]) AND attnum > 0 AND NOT attisdropped
         """, [.text])
 
     private static let invalid = Statement(
