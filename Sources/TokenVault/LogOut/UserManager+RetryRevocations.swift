@@ -13,11 +13,10 @@ extension UserManager {
 
     /// Asks providers again to revoke what they have not confirmed.
     ///
-    /// A ``RenewalScheduler`` does it every half minute. Without one, call it now and then in a service that runs for long:
-    /// a manager does it by itself only when it is made and after each log-out. Every try that fails makes the pause before
-    /// the next one longer, up to an hour, and a provider that fails three times in a row is left alone for the rest of the
-    /// call. An entry is given up when it is older than ``UserManagerOptions/revocationLifetime`` and one more try has
-    /// failed.
+    /// A ``RenewalScheduler`` does it every half minute, a manager when it is made and after each log-out, and this for
+    /// `vaultctl outbox retry`. Every try that fails makes the pause before the next one longer, up to an hour, and a provider
+    /// that fails three times in a row is left alone for the rest of the call. An entry is given up when it is older than
+    /// ``UserManagerOptions/revocationLifetime`` and one more try has failed.
     ///
     /// A damaged entry is passed over; ``Vault/pendingRevocations(after:limit:)`` shows it.
     ///

@@ -5,8 +5,8 @@ import VaultStorage
 /// What providers are called, so that a row need not be opened for its name each time. A name is known with the tag of the
 /// row's cell: a provider that was changed, or replaced, has another one.
 ///
-/// Also which provider a name has meant last. That may be over: a provider without logins can be removed, and its name be
-/// given to another one. So whoever finds no login there asks the vault again.
+/// Also which provider each name meant last. That can become wrong: a provider without logins can be removed, and its name
+/// given to another. A caller that finds no login there reads the provider again.
 final class ProviderNames: Sendable {
     private static let most = 20_000
 
