@@ -11,10 +11,13 @@ struct Cluster {
     let vault: ServerVault
 
     /// - Parameter asksStandbyFirst: Whether the standby is the first host of the connection string.
-    init(asksStandbyFirst: Bool = false) throws {
+    init(asksStandbyFirst: Bool = false, patience: FailoverPatience = .init()) throws {
         primary = try PostgreSQLServer()
         standby = try PostgreSQLServer(standbyOf: primary)
-        vault = asksStandbyFirst ? try ServerVault(standby, or: primary) : try ServerVault(primary, or: standby)
+        vault =
+            asksStandbyFirst
+            ? try ServerVault(standby, or: primary, patience: patience)
+            : try ServerVault(primary, or: standby, patience: patience)
     }
 
     var store: PostgreSQLVaultStore { vault.store }
@@ -72,7 +75,12 @@ struct Cluster {
         throw NeverHappened()
     }
 
-    func outcome() async throws -> [String: String] { try await ServerVault.outcome(store) }
+    /// Read by the process that has stayed, which may hear later than others that it is settled.
+    func outcome() async throws -> [String: String] {
+        var outcome: [String: String] = [:]
+        try await goOn { outcome = try await ServerVault.outcome(store) }
+        return outcome
+    }
 
     /// Promotes the standby, and lets the surviving process go on. Returns whether a login is held then.
     func failOverAndGoOn(_ login: LoginHandle) async throws -> Bool {

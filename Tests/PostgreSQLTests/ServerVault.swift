@@ -16,17 +16,22 @@ final class ServerVault: Sendable {
     let key: MemoryKey
     let store: PostgreSQLVaultStore
     private let state: PrivateDirectory
+    private let patience: FailoverPatience
 
     /// - Parameters:
     ///   - server: nil: the one that all tests share.
     ///   - standby: may take its place.
-    init(_ server: PostgreSQLServer? = nil, or standby: PostgreSQLServer? = nil) throws {
+    ///   - patience: of all processes that open the vault.
+    init(
+        _ server: PostgreSQLServer? = nil, or standby: PostgreSQLServer? = nil, patience: FailoverPatience = .init()
+    ) throws {
         self.server = try server ?? PostgreSQLServer.shared()
         address = try ServerAddress(self.server.address(schema: PostgreSQLServer.newSchema(), or: standby))
         key = try MemoryKey()
         state = try PrivateDirectory(in: PrivateDirectory.fastParent)
+        self.patience = patience
         store = try PostgreSQLVaultStore.create(
-            at: address, state: StateDirectory(state.file("state")), firstSlot: key, label: "test",
+            at: address, state: StateDirectory(state.file("state")), firstSlot: key, label: "test", patience: patience,
             clock: { Self.now })
     }
 
@@ -34,9 +39,10 @@ final class ServerVault: Sendable {
 
     /// As another process would, on a machine of its own or on this one.
     func open(
-        through proxy: CuttingProxy? = nil, machine: String = "other", migrate: Bool = false
+        through proxy: CuttingProxy? = nil, machine: String = "other", migrate: Bool = false,
+        patience: FailoverPatience? = nil
     ) throws -> PostgreSQLVaultStore {
-        try open(at: address(through: proxy), machine: machine, migrate: migrate)
+        try open(at: address(through: proxy), machine: machine, migrate: migrate, patience: patience)
     }
 
     /// A process that comes, changes a login, and has left in good order when this returns.
@@ -55,11 +61,18 @@ final class ServerVault: Sendable {
 
     /// By another way to the same schema.
     func open(
-        at address: ServerAddress, machine: String = "other", migrate: Bool = false
+        at address: ServerAddress, machine: String = "other", migrate: Bool = false, patience: FailoverPatience? = nil
     ) throws -> PostgreSQLVaultStore {
         try PostgreSQLVaultStore.open(
             at: address, state: StateDirectory(state.file(machine)), unlocker: key, migrate: migrate,
-            clock: { Self.now })
+            patience: patience ?? self.patience, clock: { Self.now })
+    }
+
+    /// Waits for whoever is expected, however slow the machine is.
+    static var longPatience: FailoverPatience {
+        var patience = FailoverPatience()
+        (patience.withWriters, patience.withReaders) = (.seconds(600), .seconds(600))
+        return patience
     }
 
     /// Where a machine of that name keeps its state.

@@ -8,12 +8,6 @@ import VaultStorage
 /// processes that had the vault open are back, and nothing is missing, work goes on. Otherwise all logins are held, because
 /// refresh tokens may have been spent without a trace (ADR 0084).
 struct FailoverSettlement {
-    /// How long to wait for the processes that had the vault open before.
-    static let patience = Duration.seconds(15)
-    /// The same for those that have changed nothing, as far as this server knows: the word of their first change may be lost
-    /// with that. Nothing is held if they do not come.
-    static let patienceWithReaders = Duration.seconds(3)
-
     /// Before the failover.
     struct Knowledge {
         let head: WriteTransaction.AuditHead?

@@ -6,7 +6,8 @@ extension PostgreSQLVaultStore {
     /// one transaction.
     package static func create(
         at address: ServerAddress, state: StateDirectory, firstSlot: any SlotMaker, label: String,
-        recipients: [Recipient] = [], by actor: AuditActor? = nil, clock: @escaping @Sendable () -> Timestamp
+        recipients: [Recipient] = [], patience: FailoverPatience = .init(), by actor: AuditActor? = nil,
+        clock: @escaping @Sendable () -> Timestamp
     ) throws(StoreError) -> PostgreSQLVaultStore {
         let connection = try ServerConnection(address)
         try SessionSettings.apply(to: connection, address)
@@ -21,7 +22,7 @@ extension PostgreSQLVaultStore {
             for migration in migrator.migrations { try migrator.run(migration) }
             try draft.fillWhole(tables, context)
         }
-        return try PostgreSQLVaultStore(address, state, context, connection)
+        return try PostgreSQLVaultStore(address, state, context, connection, patience)
     }
 
     /// Opens a vault that exists.
@@ -29,9 +30,11 @@ extension PostgreSQLVaultStore {
     /// - Parameters:
     ///   - migrate: whether an older schema is brought up to date; otherwise it is refused.
     ///   - policy: what trying the key slots may cost.
+    ///   - patience: with other processes, if the server is another one than before.
     package static func open(
         at address: ServerAddress, state: StateDirectory, unlocker: any SlotUnlocker, migrate: Bool = false,
-        policy: UnlockingPolicy = .init(), by actor: AuditActor? = nil, clock: @escaping @Sendable () -> Timestamp
+        policy: UnlockingPolicy = .init(), patience: FailoverPatience = .init(), by actor: AuditActor? = nil,
+        clock: @escaping @Sendable () -> Timestamp
     ) throws(StoreError) -> PostgreSQLVaultStore {
         let connection = try ServerConnection(address)
         try SessionSettings.apply(to: connection, address)
@@ -47,7 +50,7 @@ extension PostgreSQLVaultStore {
         }
         context.actor = actor
         let isUntold = try WriteTransaction.hasUntoldMigrations(tables)
-        let store = try PostgreSQLVaultStore(address, state, context, connection)
+        let store = try PostgreSQLVaultStore(address, state, context, connection, patience)
         if isUntold { store.writer.submit(MigrationTale()) }
         return store
     }

@@ -17,7 +17,8 @@ package final class PostgreSQLVaultStore: Sendable {
 
     /// - Parameter opened: the connection by which the vault was looked at. Its first reader goes on with it.
     init(
-        _ address: ServerAddress, _ state: StateDirectory, _ context: VaultContext, _ opened: ServerConnection
+        _ address: ServerAddress, _ state: StateDirectory, _ context: VaultContext, _ opened: ServerConnection,
+        _ patience: FailoverPatience = .init()
     ) throws(StoreError) {
         self.address = address
         self.context = context
@@ -38,7 +39,9 @@ package final class PostgreSQLVaultStore: Sendable {
         let first = try OpenReader(ServerTables(opened, address, peers), context)
         readers = ServerReaders(address, context, peers, watch, first: first)
         let known = note.map { FailoverSettlement.Knowledge(head: $0.head, incarnation: $0.incarnation) }
-        let writer = WriterThread(changes) { ServerWriteBatch(address, context, peers, watch, known: known) }
+        let writer = WriterThread(changes) {
+            ServerWriteBatch(address, context, peers, watch, patience: patience, known: known)
+        }
         self.writer = writer
         watch.onUnsettled { [weak writer] in writer?.submit(HistoryLook()) }
         if !isSettled || isOlder { try Self.settle(by: writer) }

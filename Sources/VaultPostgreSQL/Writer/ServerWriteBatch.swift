@@ -11,6 +11,7 @@ final class ServerWriteBatch: WriteBatching {
     private let context: VaultContext
     private let peers: PeerLiveness
     private let watch: HistoryWatch
+    private let patience: FailoverPatience
     private let memory = CommitMemory()
     private var channel: Channel?
     private var committedHead: WriteTransaction.AuditHead?
@@ -29,12 +30,13 @@ final class ServerWriteBatch: WriteBatching {
     /// - Parameter known: what a process of this machine has left that had the vault open before.
     init(
         _ address: ServerAddress, _ context: VaultContext, _ peers: PeerLiveness, _ watch: HistoryWatch = .init(),
-        known: FailoverSettlement.Knowledge? = nil
+        patience: FailoverPatience = .init(), known: FailoverSettlement.Knowledge? = nil
     ) {
         self.address = address
         self.context = context
         self.peers = peers
         self.watch = watch
+        self.patience = patience
         committedHead = known?.head
         incarnation = known?.incarnation ?? context.incarnation
     }
@@ -224,10 +226,10 @@ final class ServerWriteBatch: WriteBatching {
         let known = FailoverSettlement.Knowledge(head: committedHead, incarnation: incarnation)
         while true {
             let hasWaited =
-                begin.duration(to: .now) > FailoverSettlement.patience
-                && start.duration(to: .now) > FailoverSettlement.patience / 3
+                begin.duration(to: .now) > patience.withWriters
+                && start.duration(to: .now) > patience.withWriters / 3
             do throws(StoreError) {
-                let hasWaitedForReaders = begin.duration(to: .now) > FailoverSettlement.patienceWithReaders
+                let hasWaitedForReaders = begin.duration(to: .now) > patience.withReaders
                 switch try settlement.step(known, hasWaited: hasWaited, hasWaitedForReaders: hasWaitedForReaders) {
                 case .waiting: usleep(Self.settlingPause)
                 case .settled(let transaction, let haveBeenLost):
