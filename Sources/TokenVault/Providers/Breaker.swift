@@ -42,6 +42,11 @@ struct Breaker: Equatable, Sendable {
     /// Whether a login is finding out just now.
     func isUnderProbe(now: Timestamp) -> Bool { isProbing && (end.map { now < $0 } ?? false) }
 
+    /// How long nobody may ask the provider, whoever it is.
+    func pause(now: Timestamp) -> Duration {
+        end.map { min(max(.zero, $0.since(now)), Backoff.breaker.most) } ?? .zero
+    }
+
     /// Whether one login at a time probes.
     func isHalfOpen(now: Timestamp) -> Bool { end.map { $0 <= now } ?? false }
 

@@ -144,11 +144,15 @@ extension SchedulerRun {
         switch ending {
         case .refused(.breakerOpen(let until)), .refused(.providerStopped(let until)):
             if let provider {
-                let uptime = vault.timeSource.uptime()
-                // Those that were refused wait longer than the others.
-                let isHalfOpen = context.conduct[provider].breaker.isHalfOpen(now: vault.now)
-                let hold = min(until.since(vault.now), isHalfOpen ? Breaker.advantage : Backoff.breaker.most)
-                context.conduct.change(provider) { $0.pace.leaveAlone(until: uptime + hold) }
+                let (now, uptime) = (vault.now, vault.timeSource.uptime())
+                context.conduct.change(provider) { conduct in
+                    // Those that were refused wait longer than the others, and a login for longer than its provider.
+                    let breaker = conduct.breaker
+                    let hold =
+                        breaker.isHalfOpen(now: now)
+                        ? min(until.since(now), Breaker.advantage) : breaker.pause(now: now)
+                    conduct.pace.leaveAlone(until: uptime + hold)
+                }
             }
             return .seconds(1)
         case .refused(.held), .refused(.heldBySource), .refused(.providerMissing), .refused(.notRefreshable),

@@ -4,6 +4,7 @@ import OAuthClient
 import Synchronization
 import Testing
 import TokenVaultTesting
+import VaultAdministration
 import VaultStorage
 
 @testable import TokenVault
@@ -46,6 +47,25 @@ struct SchedulerStarvationTests {
         for login in living {
             #expect(try await world.vault.login(login).state == .established, "\(code)")
         }
+    }
+
+    /// A provider that is stopped is asked by one login every two seconds at most, though each that it refuses waits longer.
+    @Test func aStoppedProviderIsProbedByOneLoginAfterTheOther() async throws {
+        let world = try await World()
+        serve(.error("invalid_grant"), in: world)
+        var living: [LoginID] = []
+        for index in 0..<5 { living.append(try await world.addChain(user: "good\(index)", name: "good\(index)").id) }
+        // The later ones probe first.
+        world.time.advance(by: .seconds(1))
+        _ = try await arrange(dead: 20, good: 0, in: world)
+        for index in 0..<EndingFuse.usualMost {
+            _ = try? await world.users.accessToken(userId: "dead\(index)")
+        }
+        #expect(try await world.vault.stoppedProviders().map(\.ended) == [EndingFuse.usualMost])
+        try await world.scheduling { _ in
+            await world.pass(upTo: .seconds(60))
+        }
+        for login in living { #expect(try await world.vault.login(login).state == .established) }
     }
 
     /// Whoever was refused, it was one moment: the provider is asked again after half a minute, not after a quarter of an hour.

@@ -66,7 +66,7 @@ package final class RenewalContext: Sendable {
         }
     }
 
-    /// - Parameter moment: In which the request was sent that was refused: ``Breaker/moment``. Nil: in this one.
+    /// - Parameter moment: In which the breaker let the refused request pass: ``Breaker/moment``. Nil: in this one.
     func openBreaker(_ provider: StoredProvider, moment: Int? = nil) {
         let (now, random) = (vault.now, random())
         conduct.change(provider.handle) {

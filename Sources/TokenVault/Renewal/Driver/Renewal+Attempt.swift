@@ -37,7 +37,6 @@ extension Renewal {
         guard hasTimeForRequest(current) else { return .replied(.verdict(.notSent(.outOfTime))) }
         if let hindrance = await hindrance(current, claim) { return .replied(.verdict(.notSent(hindrance))) }
         budget.begin(uptime: vault.timeSource.uptime())
-        attempt?.moment = context.conduct[provider.handle].breaker.moment
         let result = await endpoint.refresh(exchange, context: classification)
         // A request came first that carries no refresh token. Perhaps this login's time was over when it was answered.
         if result.grantsSent == 0, result.requestsSent > 0,

@@ -54,11 +54,12 @@ extension Renewal {
         if context.refusedTargets.isRefused(target, of: login, now: vault.now) {
             return (.refused(.targetRefused), nil)
         }
-        let plan = Plan(
+        var plan = Plan(
             provider: provider, abandoned: abandoned, hasOtherLogins: hasOtherLogins, asks: asks,
             questionFence: continuing?.method == .session ? continuing?.fence : nil, givenBack: givenBack)
         // Asking the app needs no turn: it may take a minute.
         if let provider, sends { await takeTurn(at: provider) }
+        plan.moment = provider.map { context.conduct[$0.handle].breaker.moment } ?? 0
         // The renewal before may have found out that it is better not to try.
         if let provider,
             let until = context.probe(provider, isClean: isClean)
@@ -149,7 +150,7 @@ extension Renewal {
                     fences.insert(claim.fence)
                     let attempt = RenewalAttempt(
                         claim: claim, provider: method == .handler ? nil : provider, stored: ClaimedLogin(state),
-                        policy: policy, claimedAt: .zero, longestWay: longestWay)
+                        policy: policy, claimedAt: .zero, longestWay: longestWay, moment: plan.moment)
                     return (.claimed(claim), attempt)
                 }
             }
@@ -172,6 +173,7 @@ extension Renewal {
         /// Of the intent under which it has been asked.
         let questionFence: Int64?
         let givenBack: Int
+        var moment = 0
 
         func isAsked(under intent: IntentRecord?) -> Bool { questionFence != nil && intent?.fence == questionFence }
     }

@@ -189,6 +189,8 @@ struct RenewalAttempt: Sendable {
     var claimedAt: Duration
     /// What may pass from then to the request.
     let longestWay: Duration
+    /// When the provider's breaker let it pass: ``Breaker/moment``. Of what was refused in between it cannot have known.
+    let moment: Int
     /// What the app gave to be exchanged.
     var authToken: AuthToken?
     /// What came, until it is stored.
@@ -207,8 +209,6 @@ struct RenewalAttempt: Sendable {
     /// How often the refresh token travelled again within the last exchange, for a proof or a scope, as far as no
     /// transaction has told of it.
     var untoldRepeats = 0
-    /// When the request was sent, as the provider's breaker counts.
-    var moment = 0
 }
 
 extension RenewalAttempt {
