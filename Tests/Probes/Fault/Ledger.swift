@@ -79,18 +79,46 @@ struct Work: Sendable {
     let ledger: Ledger
 
     func insert(_ user: String) async throws {
-        let now = Sandbox.now
         ledger.attempt(user, 1)
-        let login = try await store.insertLogin(
-            LoginDraft(
-                userId: user, provider: nil,
-                session: SessionRecord(
-                    state: .established, accessToken: Ledger.token("access", user, 1), createdAt: now,
-                    obtainedAt: now, expiresAt: now.advanced(by: .seconds(3600))),
-                refresh: RefreshRecord(refreshToken: Ledger.token("refresh", user, 1)),
-                key: KeyRecord(dpopPrivateKey: SecretBytes(copying: Array(0..<32)), nonces: ["https://a": "n"]),
-                dueAt: now.advanced(by: .seconds(1800))))
+        let login = try await store.insertLogin(draft(of: user))
         ledger.acknowledge(user, login.position.generation)
+    }
+
+    private func draft(of user: String) -> LoginDraft {
+        let now = Sandbox.now
+        return LoginDraft(
+            userId: user, provider: nil,
+            session: SessionRecord(
+                state: .established, accessToken: Ledger.token("access", user, 1), createdAt: now,
+                obtainedAt: now, expiresAt: now.advanced(by: .seconds(3600))),
+            refresh: RefreshRecord(refreshToken: Ledger.token("refresh", user, 1)),
+            key: KeyRecord(dpopPrivateKey: SecretBytes(copying: Array(0..<32)), nonces: ["https://a": "n"]),
+            dueAt: now.advanced(by: .seconds(1800)))
+    }
+
+    /// As an import does it: the next batch is made while the one before becomes durable.
+    func insertBatches(_ batches: [[String]], _ noteOne: () -> Void = {}) async throws {
+        var writing: [Task<Void, any Error>] = []
+        var failure: (any Error)?
+        for (number, users) in (batches + [[], []]).enumerated() {
+            if number >= 2 {
+                switch await writing.removeFirst().result {
+                case .success: noteOne()
+                case .failure(let error): failure = failure ?? error
+                }
+            }
+            if !users.isEmpty { writing.append(Task { try await insertBatch(users) }) }
+        }
+        if let failure { throw failure }
+    }
+
+    private func insertBatch(_ users: [String]) async throws {
+        for user in users { ledger.attempt(user, 1) }
+        let logins = users.map { (userId: $0, drafted: Optional(DraftedLogin(draft(of: $0)))) }
+        let answers = try await store.takeImported(logins, isRehearsal: false) { _, _ in nil }
+        for (user, answer) in zip(users, answers) {
+            if case .added = answer { ledger.acknowledge(user, 1) }
+        }
     }
 
     /// What is committed before a request: that it may be sent.

@@ -114,6 +114,9 @@ final class PowerLoss {
                 }
                 while try await group.next() != nil { note() }
             }
+            try await step(mayFail) {
+                try await work.insertBatches((0..<5).map { ["first-\(round)-\($0)", "second-\(round)-\($0)"] }, note)
+            }
             if round > 1 { _ = await store.removeRemnants() }
             for _ in 0..<5 { try await step(mayFail) { try await work.renew("alice") } }
             if round % 2 == 0 { try stranger?.execute("COMMIT") }

@@ -21,6 +21,7 @@ extension Scenario {
             creation(),
             opening(image, ledger),
             scenario("insertion") { try await $0.work().insert("carol") },
+            scenario("batches") { try await $0.work().insertBatches((0..<4).map { ["a\($0)", "b\($0)"] }) },
             scenario("intent") { try await $0.work().openIntent("alice") },
             renewal,
             scenario("pruning") { run in

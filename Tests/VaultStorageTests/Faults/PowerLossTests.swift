@@ -3,7 +3,7 @@ import Testing
 
 /// The disk forgets what was not synced.
 @Suite struct PowerLossTests {
-    private static let cases = Depth.pick(brief: 15, nightly: 200, deep: 20_000)
+    private static let cases = Depth.pick(brief: 20, nightly: 200, deep: 20_000)
 
     @Test func whatWasAcknowledgedSurvivesALossOfPower() async throws {
         let run = try await FaultRun("power", "cases=\(Self.cases)")
