@@ -175,7 +175,7 @@ def plain_table() -> str:
 
 
 def cost_table() -> str:
-    """What the README says."""
+    """What comes first."""
     one, commit = medians("reads", "hot read", 1), medians("commits", "durable renewal, 1 caller")
     many = medians("commits", "durable renewal, 64 callers")
     growing = {
@@ -198,5 +198,5 @@ def cost_table() -> str:
 
 
 TABLES = (
-    reads_table, commits_table, thousand_table, opening_table, flight_table, day_table, growth_table, tick_table, upkeep_table,
+    cost_table, reads_table, commits_table, thousand_table, opening_table, flight_table, day_table, growth_table, tick_table, upkeep_table,
     cells_table, server_table, plain_table, goals_table, machine_table)
