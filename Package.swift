@@ -160,7 +160,8 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "SwiftASN1", package: "swift-asn1", condition: tools),
                 .product(name: "X509", package: "swift-certificates", condition: tools),
-            ]
+            ],
+            path: "Tests/Support/DevAuthorizationServer"
         ),
         .executableTarget(
             name: "dev-authserver",
@@ -168,7 +169,8 @@ let package = Package(
                 "DevAuthorizationServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            ]
+            ],
+            path: "Tests/Support/dev-authserver"
         ),
         .target(
             name: "VaultControl",
