@@ -217,10 +217,10 @@ import VaultCrypto
             try await store.audit(filter, direction, limit: 100).rows.map(\.entry.kind.name)
         }
         var filter = AuditFilter()
-        #expect(try await kinds(filter) == ["vault-created", "provider-added", "login-created", "login-created"])
-        #expect(try await kinds(filter, .before(3)) == ["provider-added", "vault-created"])
+        #expect(try await kinds(filter) == ["vaultCreated", "providerAdded", "loginCreated", "loginCreated"])
+        #expect(try await kinds(filter, .before(3)) == ["providerAdded", "vaultCreated"])
         filter.provider = acme
-        #expect(try await kinds(filter) == ["provider-added", "login-created"])
+        #expect(try await kinds(filter) == ["providerAdded", "loginCreated"])
         filter = AuditFilter()
         filter.user = bob.user
         #expect(try await store.audit(filter, .after(0), limit: 9).rows.map(\.entry.login) == [bob.handle])

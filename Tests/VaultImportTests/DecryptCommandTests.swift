@@ -68,7 +68,7 @@ struct DecryptCommandTests {
         let text = Self.line("enc:a", "enc:r") + Self.line("other", "enc:r2") + Self.line("enc:a3", "enc:r3")
         let command = try program(Self.opening)
         let found = try await outcomes(text, plan(command))
-        #expect(found.map(\.words) == ["login", "rejected: not-decryptable", "login"])
+        #expect(found.map(\.words) == ["login", "rejected: notDecryptable", "login"])
         let error = await #expect(throws: ImportError.self) {
             try await outcomes(Self.line("other", "another"), plan(command))
         }

@@ -10,26 +10,26 @@ struct PlanTests {
         let rules = ["acme": ProviderMap.Rule(name: "acme-eu", clientID: try ClientID("ours"))]
         let text = line() + line(#""client_id":"ours","subject":"2""#) + line(#""client_id":"theirs","subject":"3""#)
         let found = try await outcomes(text, ImportPlan(providers: ProviderMap(rules: rules)))
-        #expect(found.map(\.words) == ["login", "login", "rejected: other-client"])
+        #expect(found.map(\.words) == ["login", "login", "rejected: otherClient"])
         #expect(found.first?.login?.provider == "acme-eu")
     }
 
     @Test func aProviderWithoutARuleKeepsItsNameUnlessRulesAreRequired() async throws {
         #expect(try await outcomes(line()).first?.login?.provider == "acme")
         let strict = ImportPlan(providers: ProviderMap(requiresRule: true))
-        #expect(try await outcomes(line(), strict).map(\.words) == ["rejected: unmapped-provider"])
+        #expect(try await outcomes(line(), strict).map(\.words) == ["rejected: unmappedProvider"])
     }
 
     @Test func aBoundTokenNeedsItsKeyUnlessTheClientIsConfidential() async throws {
         let bound = line(#""token_type":"DPoP","refresh_token":"r""#)
-        #expect(try await outcomes(bound).map(\.words) == ["rejected: key-missing"])
+        #expect(try await outcomes(bound).map(\.words) == ["rejected: keyMissing"])
         let rules = ["acme": ProviderMap.Rule(name: "acme", isConfidential: true)]
         let plan = ImportPlan(providers: ProviderMap(rules: rules))
         let found = try await outcomes(bound, plan)
         #expect(found.map(\.words) == ["login"])
         #expect(found.first?.login?.warnings.contains(.keyLost) == true)
         // Without a refresh token there is nothing that a new key could renew.
-        #expect(try await outcomes(line(#""token_type":"DPoP""#), plan).map(\.words) == ["rejected: key-missing"])
+        #expect(try await outcomes(line(#""token_type":"DPoP""#), plan).map(\.words) == ["rejected: keyMissing"])
     }
 
     @Test func whatCanNeitherBeUsedNorRenewedIsDead() async throws {
@@ -62,7 +62,7 @@ struct PlanTests {
         while try await reading.next() != nil {}
         #expect(reading.summary.unknownMembers == ["wheels", "doors"])
         let strict = try await outcomes(text + line(), ImportPlan(isStrict: true))
-        #expect(strict.map(\.words) == ["rejected: unknown-member", "rejected: unknown-member", "login"])
+        #expect(strict.map(\.words) == ["rejected: unknownMember", "rejected: unknownMember", "login"])
     }
 
     @Test func twoRowsOfOneChainAreOneLogin() async throws {
@@ -94,7 +94,7 @@ struct PlanTests {
             + line(#""refresh_token":"r","subject":"s""#)
         #expect(
             try await outcomes(text).map(\.words) == [
-                "login", "rejected: duplicate-chain", "rejected: duplicate-chain",
+                "login", "rejected: duplicateChain", "rejected: duplicateChain",
             ])
     }
 
@@ -118,10 +118,10 @@ struct PlanTests {
                 $0.login?.source.userKey ?? $0.words
             }
         }
-        #expect(try await users(.primaryKey) == ["u1", "rejected: owner-missing"])
-        #expect(try await users(.email) == ["ann@example.com", "rejected: owner-missing"])
-        #expect(try await users(.username) == ["Ann", "rejected: owner-missing"])
-        #expect(try await users(.column("crm")) == ["C1", "rejected: owner-missing"])
+        #expect(try await users(.primaryKey) == ["u1", "rejected: ownerMissing"])
+        #expect(try await users(.email) == ["ann@example.com", "rejected: ownerMissing"])
+        #expect(try await users(.username) == ["Ann", "rejected: ownerMissing"])
+        #expect(try await users(.column("crm")) == ["C1", "rejected: ownerMissing"])
     }
 
     @Test func moreChainsThanTheIndexBeginsWith() async throws {

@@ -45,7 +45,7 @@ struct SQLDumpTests {
         let rows = try await outcomes("-- dump\n" + text)
         #expect(
             rows.map { $0.login?.source.userKey ?? $0.words } == [
-                "alice", "rejected: unsupported-literal", "rejected: unsupported-literal", "carol",
+                "alice", "rejected: unsupportedLiteral", "rejected: unsupportedLiteral", "carol",
             ])
         #expect(rows.map(\.place.row) == [3, 4, 5, 6])
     }
@@ -53,7 +53,7 @@ struct SQLDumpTests {
     @Test func copyUndoesItsEscapes() async throws {
         let line = #"a\tb\\c\nd\x41\101\v\q"# + "\tacme\t" + #"\\x41"# + "\n" + #"\N"# + "\tacme\tt\n"
         let rows = try await outcomes("-- dump\nCOPY mine (user, provider, access_token) FROM stdin;\n\(line)\\.\n")
-        #expect(rows.map { $0.login?.source.userKey ?? $0.words } == ["a\tb\\c\ndAA\u{B}q", "rejected: no-user"])
+        #expect(rows.map { $0.login?.source.userKey ?? $0.words } == ["a\tb\\c\ndAA\u{B}q", "rejected: noUser"])
         #expect(rows.first?.login?.source.accessToken?.reveal() == #"\x41"#)
     }
 

@@ -70,7 +70,7 @@ struct SQLiteSourceTests {
             "INSERT INTO t VALUES (7, 'acme', X'6162', 1800000060), ('8', 'acme', '123', '1800000060'),"
                 + " (9, 'acme', 456, 1800000060.5), (1.5, 'acme', 't', 1), (X'ff', 'acme', 't', 1)")
         let found = try await outcomes(ImportSource(path: sample.path))
-        #expect(found.map(\.words) == ["login", "login", "login", "rejected: malformed-value", "rejected: not-utf8"])
+        #expect(found.map(\.words) == ["login", "login", "login", "rejected: malformedValue", "rejected: notUTF8"])
         #expect(found.prefix(3).map { $0.login?.source.accessToken?.reveal() } == ["ab", "123", "456"])
         #expect(
             found.prefix(3).map { $0.login?.source.expiresAt?.timeIntervalSince1970 }

@@ -46,10 +46,10 @@ struct SecretTests {
         #expect(summary.outcomes.values.reduce(0, +) == 5)
         #expect(summary.reasons.values.reduce(0, +) == summary.outcomes["rejected"])
         for line in lines { _ = try JSONSerialization.jsonObject(with: Data(line.utf8)) }
-        #expect(lines[1] == #"{"row":2,"outcome":"rejected","reason":"not-json"}"#)
+        #expect(lines[1] == #"{"row":2,"outcome":"rejected","reason":"notJSON"}"#)
         #expect(
             lines[5]
-                == #"{"rows":5,"outcomes":{"dead":1,"duplicate":1,"login":1,"part":0,"registration":0,"rejected":2,"update":0},"reasons":{"error-answer":1,"not-json":1},"warnings":{},"providers":{"acme":1}}"#
+                == #"{"rows":5,"outcomes":{"dead":1,"duplicate":1,"login":1,"part":0,"registration":0,"rejected":2,"update":0},"reasons":{"errorAnswer":1,"notJSON":1},"warnings":{},"providers":{"acme":1}}"#
         )
     }
 
@@ -97,7 +97,7 @@ struct SecretTests {
         var plan = ImportPlan()
         plan.secrets.betterAuth = [2: SourceSecret("a secret of the site")]
         let found = try await outcomes(row(sealed) + row(sealed + "00"), plan)
-        #expect(found.map(\.words) == ["login", "rejected: not-decryptable"])
+        #expect(found.map(\.words) == ["login", "rejected: notDecryptable"])
         let error = await #expect(throws: ImportError.self) {
             try await outcomes(row(sealed + "00") + row(sealed), plan)
         }

@@ -26,9 +26,9 @@ struct TextFormatTests {
     }
 
     @Test(arguments: [
-        ("{\"user\":", "not-json"), ("nonsense", "not-json"), ("[1]", "not-an-object"), ("\"x\"", "not-an-object"),
-        ("{} {}", "not-json"),
-        ("{\"user\":\"a\",\"user\":\"b\",\"provider\":\"p\",\"access_token\":\"t\"}", "ambiguous-member"),
+        ("{\"user\":", "notJSON"), ("nonsense", "notJSON"), ("[1]", "notAnObject"), ("\"x\"", "notAnObject"),
+        ("{} {}", "notJSON"),
+        ("{\"user\":\"a\",\"user\":\"b\",\"provider\":\"p\",\"access_token\":\"t\"}", "ambiguousMember"),
     ])
     func aBadLineIsARejectAndNotTheEnd(_ bad: String, _ reason: String) async throws {
         let found = try await outcomes(line() + bad + "\n" + line(#""label":"x""#))
@@ -41,12 +41,12 @@ struct TextFormatTests {
         plan.limits.recordBytes = 200
         let long = line("\"label\":\"\(String(repeating: "l", count: 200))\"")
         let found = try await outcomes(line() + long + line(#""label":"x""#), plan)
-        #expect(found.map(\.words) == ["login", "rejected: too-long", "login"])
+        #expect(found.map(\.words) == ["login", "rejected: tooLong", "login"])
     }
 
     @Test func anOddFirstLineHidesNothing() async throws {
         let found = try await outcomes("{\"user\":\n{\"user\":\"bob\"}\n" + line())
-        #expect(found.map(\.words) == ["rejected: not-json", "rejected: no-token", "login"])
+        #expect(found.map(\.words) == ["rejected: notJSON", "rejected: noToken", "login"])
     }
 
     @Test func csvKeepsEverythingAsItStands() async throws {
@@ -60,8 +60,8 @@ struct TextFormatTests {
     }
 
     @Test(arguments: [
-        ("a,b", "wrong-column-count"), ("a,b,c,d", "wrong-column-count"), ("a\"b,p,t", "malformed-quoting"),
-        ("\"a\"b,p,t", "malformed-quoting"), ("\"a,p,t", "malformed-quoting"), (",p,t", "no-user"),
+        ("a,b", "wrongColumnCount"), ("a,b,c,d", "wrongColumnCount"), ("a\"b,p,t", "malformedQuoting"),
+        ("\"a\"b,p,t", "malformedQuoting"), ("\"a,p,t", "malformedQuoting"), (",p,t", "noUser"),
     ])
     func aBadRecordOfCSVIsAReject(_ bad: String, _ reason: String) async throws {
         let found = try await outcomes("user,provider,access_token\nalice,acme,t\n" + bad + "\n")

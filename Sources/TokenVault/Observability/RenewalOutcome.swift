@@ -9,23 +9,23 @@ public struct RenewalOutcome: Hashable, Sendable, CustomStringConvertible {
     /// The login is dead.
     public static let dead = Self(description: "dead")
     /// The provider wants the user to do something.
-    public static let needsUser = Self(description: "needs-user")
+    public static let needsUser = Self(description: "needsUser")
     /// The provider refuses this client.
     public static let misconfigured = Self(description: "misconfigured")
     /// The provider gives no token for the resource or scope that was asked for.
-    public static let targetRefused = Self(description: "target-refused")
+    public static let targetRefused = Self(description: "targetRefused")
     /// Not now: it is tried again later.
     public static let transient = Self(description: "transient")
     /// The refresh token may be spent, and no usable reply came.
-    public static let inDoubt = Self(description: "in-doubt")
+    public static let inDoubt = Self(description: "inDoubt")
     /// What was checked before was no longer certain, so nothing was sent.
-    public static let notSent = Self(description: "not-sent")
+    public static let notSent = Self(description: "notSent")
     /// The app has no token now, and wants to be asked later.
     public static let postponed = Self(description: "postponed")
     /// No caller waits for the app's answer any longer.
     public static let withdrawn = Self(description: "withdrawn")
     /// A new refresh token, and no access token that may be used.
-    public static let successorOnly = Self(description: "successor-only")
+    public static let successorOnly = Self(description: "successorOnly")
     /// Something stood in the way: a backoff, a provider that is left alone, a vault that cannot be written.
     public static let refused = Self(description: "refused")
 }

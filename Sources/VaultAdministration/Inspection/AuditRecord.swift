@@ -6,7 +6,7 @@ package struct AuditRecord: Sendable, Equatable {
     /// Rows are numbered from 1 in the order in which they were committed.
     package let sequence: Int64
     package let date: Date
-    /// What happened, such as `renewed` or `token-revealed`. Versions to come may add words.
+    /// What happened, such as `renewed` or `tokenRevealed`. Versions to come may add words.
     package let kind: String
     /// The random name of the user that the row is about. It outlives the user.
     package let userHandle: String?

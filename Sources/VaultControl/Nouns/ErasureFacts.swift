@@ -7,7 +7,7 @@ enum ErasureFacts {
     /// - Parameter handle: of the user; nil: their row could not be opened.
     static func sheet(of handle: String?, in vault: Vault) async throws -> Sheet {
         let head = try await vault.auditHead()
-        let query = AuditQuery(userHandle: handle, kinds: ["user-erased"])
+        let query = AuditQuery(userHandle: handle, kinds: ["userErased"])
         let last = try await vault.auditRecords(before: head + 1, limit: 1).records.first
         var (row, next) = (nil as AuditRecord?, Optional(head + 1))
         // A page may hold none of them, and the next one does.

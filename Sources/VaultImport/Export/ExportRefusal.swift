@@ -19,19 +19,19 @@ extension ExportRefusal {
     /// The login is dead, ended, or has neither a valid access token nor a refresh token.
     public static let dead = ExportRefusal("dead", "the login can neither be used nor renewed")
     /// Another system owns the chain: the one that the login was imported from, or an earlier export's.
-    public static let heldBySource = ExportRefusal("held-by-source", "another system owns it")
+    public static let heldBySource = ExportRefusal("heldBySource", "another system owns it")
     /// Two systems have renewed it.
     public static let contested = ExportRefusal("contested", "another system has renewed it, too")
     /// A restore holds it: its refresh token may be spent.
-    public static let heldByRestore = ExportRefusal("held-by-restore", "a restore holds it")
+    public static let heldByRestore = ExportRefusal("heldByRestore", "a restore holds it")
     /// A renewal is under way or in doubt: its refresh token may be spent.
-    public static let renewalOpen = ExportRefusal("renewal-open", "a renewal is under way or in doubt")
+    public static let renewalOpen = ExportRefusal("renewalOpen", "a renewal is under way or in doubt")
     /// The user is disabled.
-    public static let userDisabled = ExportRefusal("user-disabled", "its user is disabled")
+    public static let userDisabled = ExportRefusal("userDisabled", "its user is disabled")
     /// The row cannot be opened.
     public static let damaged = ExportRefusal("damaged", "its row cannot be opened")
     /// Its tokens come from the app alone.
-    public static let noProvider = ExportRefusal("no-provider", "it belongs to no provider")
+    public static let noProvider = ExportRefusal("noProvider", "it belongs to no provider")
     /// It was changed again and again while it was exported.
     public static let changed = ExportRefusal("changed", "it was changed while it was exported")
 }
@@ -40,15 +40,15 @@ extension ExportRefusal {
 extension ExportRefusal {
     /// The tokens are bound to a DPoP key.
     public static let keyBound = ExportRefusal(
-        "key-bound", "its tokens are bound to a key, for which there is no place")
+        "keyBound", "its tokens are bound to a key, for which there is no place")
     /// Rows are found by the account's id at the provider, which the vault does not know.
-    public static let noSubject = ExportRefusal("no-subject", "the user's id at the provider is not known")
+    public static let noSubject = ExportRefusal("noSubject", "the user's id at the provider is not known")
     /// A row must have an access token.
-    public static let noAccessToken = ExportRefusal("no-access-token", "there must be an access token")
+    public static let noAccessToken = ExportRefusal("noAccessToken", "there must be an access token")
     /// A login that came before it has the same place.
-    public static let secondLogin = ExportRefusal("second-login", "another login has the same place")
+    public static let secondLogin = ExportRefusal("secondLogin", "another login has the same place")
     /// A value is longer than its column.
-    public static let tooLong = ExportRefusal("too-long", "a value is too long")
+    public static let tooLong = ExportRefusal("tooLong", "a value is too long")
     /// A value has a character that the format cannot hold.
     public static let unrepresentable = ExportRefusal("unrepresentable", "a value has a character that has no place")
 }

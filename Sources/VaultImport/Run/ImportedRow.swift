@@ -42,7 +42,7 @@ public struct ImportedRow: Sendable {
             case .followed: "followed"
             case .unchanged: "unchanged"
             case .older: "older"
-            case .renewedBySource: "renewed-by-source"
+            case .renewedBySource: "renewedBySource"
             case .ended: "ended"
             case .absent: "absent"
             case .duplicate: "duplicate"
@@ -55,7 +55,7 @@ public struct ImportedRow: Sendable {
 
         /// All of ``name``, in the order of a report.
         public static let names = [
-            "added", "followed", "unchanged", "older", "renewed-by-source", "ended", "absent", "duplicate", "dead",
+            "added", "followed", "unchanged", "older", "renewedBySource", "ended", "absent", "duplicate", "dead",
             "registration", "part", "rejected",
         ]
     }
@@ -112,13 +112,13 @@ public struct ImportResult: Sendable, Equatable {
 extension RejectReason {
     /// Nothing tells the row from another one of the same user and provider: neither a subject nor a key.
     public static let ambiguousRow = RejectReason(
-        "ambiguous-row", "another row of the user at this provider has the same name, and other tokens")
+        "ambiguousRow", "another row of the user at this provider has the same name, and other tokens")
     /// The vault has the account, or the refresh token, from elsewhere.
-    public static let alreadyThere = RejectReason("already-there", "the vault has this login from elsewhere")
+    public static let alreadyThere = RejectReason("alreadyThere", "the vault has this login from elsewhere")
     /// The vault's user is disabled.
-    public static let userDisabled = RejectReason("user-disabled", "the user is disabled in the vault")
+    public static let userDisabled = RejectReason("userDisabled", "the user is disabled in the vault")
     /// A login of the user in the vault cannot be opened: it may be this one.
-    public static let userDamaged = RejectReason("user-damaged", "a login of the user in the vault is damaged")
+    public static let userDamaged = RejectReason("userDamaged", "a login of the user in the vault is damaged")
     /// The vault does not take what the row holds, such as a label of more than a thousand bytes.
-    public static let notStorable = RejectReason("not-storable", "the vault does not take what the row holds")
+    public static let notStorable = RejectReason("notStorable", "the vault does not take what the row holds")
 }

@@ -13,40 +13,40 @@ public struct ImportWarning: Hashable, Sendable, CustomStringConvertible {
     public var description: String { name }
 
     /// The source stores tokens at the first sign-in only: with rotation, the refresh token is probably spent.
-    public static let mayBeStale = ImportWarning("source-may-be-stale", "the source may hold the first token only")
+    public static let mayBeStale = ImportWarning("sourceMayBeStale", "the source may hold the first token only")
     /// A time had no zone; the plan's was taken.
-    public static let zoneAssumed = ImportWarning("zone-assumed", "a time has no zone")
+    public static let zoneAssumed = ImportWarning("zoneAssumed", "a time has no zone")
     /// The expiry is no time. It counts as unknown.
-    public static let expiryUnreadable = ImportWarning("expiry-unreadable", "the expiry is not readable")
+    public static let expiryUnreadable = ImportWarning("expiryUnreadable", "the expiry is not readable")
     /// A lifetime without the moment at which it began. The expiry counts as unknown.
     public static let lifetimeWithoutStart = ImportWarning(
-        "lifetime-without-start", "the expiry is relative to an unknown moment")
+        "lifetimeWithoutStart", "the expiry is relative to an unknown moment")
     /// The source has made the expiry up. It counts as unknown.
-    public static let expiryInvented = ImportWarning("expiry-invented", "the source has made the expiry up")
+    public static let expiryInvented = ImportWarning("expiryInvented", "the source has made the expiry up")
     /// The refresh token was dropped because it has expired.
-    public static let refreshTokenExpired = ImportWarning("refresh-token-expired", "the refresh token has expired")
+    public static let refreshTokenExpired = ImportWarning("refreshTokenExpired", "the refresh token has expired")
     /// A word for nothing, such as `None`, was dropped.
-    public static let placeholderDropped = ImportWarning("placeholder-dropped", "a word for nothing was dropped")
+    public static let placeholderDropped = ImportWarning("placeholderDropped", "a word for nothing was dropped")
     /// The scope is not one (RFC 6749 §3.3), and was dropped.
-    public static let scopeDropped = ImportWarning("scope-dropped", "the scope is not readable")
+    public static let scopeDropped = ImportWarning("scopeDropped", "the scope is not readable")
     /// The id token was dropped: it is not one, or there is no refresh token beside which a vault would keep it.
     public static let idTokenDropped = ImportWarning(
-        "id-token-dropped", "the id token is not kept: it is not readable, or there is no refresh token")
+        "idTokenDropped", "the id token is not kept: it is not readable, or there is no refresh token")
     /// A scope with commas was split at them.
     public static let scopeSeparatorAssumed = ImportWarning(
-        "scope-separator-assumed", "the scope was split at its commas")
+        "scopeSeparatorAssumed", "the scope was split at its commas")
     /// The id token names another subject than the row.
-    public static let subjectDiffers = ImportWarning("subject-differs", "the id token names another subject")
+    public static let subjectDiffers = ImportWarning("subjectDiffers", "the id token names another subject")
     /// The token type is neither Bearer nor DPoP.
-    public static let unknownTokenType = ImportWarning("unknown-token-type", "the token type is not known")
+    public static let unknownTokenType = ImportWarning("unknownTokenType", "the token type is not known")
     /// The DPoP key is gone, but the refresh token of a confidential client is not bound to it (RFC 9449 §5).
-    public static let keyLost = ImportWarning("key-lost", "the DPoP key is missing; renewals need a new one")
+    public static let keyLost = ImportWarning("keyLost", "the DPoP key is missing; renewals need a new one")
     /// The refresh token serves a family of clients.
-    public static let familyToken = ImportWarning("family-token", "the refresh token serves several clients")
+    public static let familyToken = ImportWarning("familyToken", "the refresh token serves several clients")
     /// The source could no longer renew the login when it was read.
-    public static let refreshExhausted = ImportWarning("refresh-exhausted", "the source has given up renewing it")
+    public static let refreshExhausted = ImportWarning("refreshExhausted", "the source has given up renewing it")
     /// A token looks as if it were encrypted, and the plan has no secret.
-    public static let maybeEncrypted = ImportWarning("maybe-encrypted", "a token may be encrypted")
+    public static let maybeEncrypted = ImportWarning("maybeEncrypted", "a token may be encrypted")
     /// An access token could not be used and was dropped; there is a refresh token.
-    public static let accessTokenDropped = ImportWarning("access-token-dropped", "the access token is not usable")
+    public static let accessTokenDropped = ImportWarning("accessTokenDropped", "the access token is not usable")
 }

@@ -16,76 +16,76 @@ public struct RejectReason: Hashable, Sendable, CustomStringConvertible {
 /// What is wrong with the record.
 extension RejectReason {
     /// The record is longer than ``ImportLimits/recordBytes``.
-    public static let tooLong = RejectReason("too-long", "the record is too long")
+    public static let tooLong = RejectReason("tooLong", "the record is too long")
     /// The record is not UTF-8.
-    public static let notUTF8 = RejectReason("not-utf8", "the record is not UTF-8")
+    public static let notUTF8 = RejectReason("notUTF8", "the record is not UTF-8")
     /// The line is not JSON.
-    public static let notJSON = RejectReason("not-json", "the line is not JSON")
+    public static let notJSON = RejectReason("notJSON", "the line is not JSON")
     /// The line is JSON, but no object.
-    public static let notAnObject = RejectReason("not-an-object", "the line is not a JSON object")
+    public static let notAnObject = RejectReason("notAnObject", "the line is not a JSON object")
     /// A member is given twice, with different values.
     public static let ambiguousMember = RejectReason(
-        "ambiguous-member", "a member is given twice with different values")
+        "ambiguousMember", "a member is given twice with different values")
     /// The record has more or fewer values than there are columns.
     public static let wrongColumnCount = RejectReason(
-        "wrong-column-count", "the record does not have one value for each column")
+        "wrongColumnCount", "the record does not have one value for each column")
     /// A quote of CSV stands where none may, or is not closed.
-    public static let malformedQuoting = RejectReason("malformed-quoting", "a quote is not where CSV allows it")
+    public static let malformedQuoting = RejectReason("malformedQuoting", "a quote is not where CSV allows it")
     /// A value of a dump is an expression, or is broken.
-    public static let unsupportedLiteral = RejectReason("unsupported-literal", "a value is no plain literal")
+    public static let unsupportedLiteral = RejectReason("unsupportedLiteral", "a value is no plain literal")
     /// A value has a type that its column never has.
-    public static let malformedValue = RejectReason("malformed-value", "a value has the wrong type")
+    public static let malformedValue = RejectReason("malformedValue", "a value has the wrong type")
     /// A member is not known, and the plan is strict.
-    public static let unknownMember = RejectReason("unknown-member", "a member is not known")
+    public static let unknownMember = RejectReason("unknownMember", "a member is not known")
 }
 
 /// What is wrong with the login.
 extension RejectReason {
     /// The row has neither an access token nor a refresh token.
-    public static let noToken = RejectReason("no-token", "there is no token")
+    public static let noToken = RejectReason("noToken", "there is no token")
     /// The access token has characters that no token has (RFC 6749 Appendix A), or is too long.
-    public static let malformedAccessToken = RejectReason("malformed-access-token", "the access token is malformed")
+    public static let malformedAccessToken = RejectReason("malformedAccessToken", "the access token is malformed")
     /// The refresh token has characters that no token has (RFC 6749 Appendix A), or is too long.
-    public static let malformedRefreshToken = RejectReason("malformed-refresh-token", "the refresh token is malformed")
+    public static let malformedRefreshToken = RejectReason("malformedRefreshToken", "the refresh token is malformed")
     /// A program has stored its word for nothing, such as `None` or `undefined`, as the token.
-    public static let placeholderToken = RejectReason("placeholder-token", "the token is a word for nothing")
+    public static let placeholderToken = RejectReason("placeholderToken", "the token is a word for nothing")
     /// The row names no user.
-    public static let noUser = RejectReason("no-user", "the row names no user")
+    public static let noUser = RejectReason("noUser", "the row names no user")
     /// The user id is longer than a vault takes, or begins with U+001D, as the names of tenants do.
-    public static let malformedUser = RejectReason("malformed-user", "the user id is not usable")
+    public static let malformedUser = RejectReason("malformedUser", "the user id is not usable")
     /// The row's user is not in the source's table of users.
-    public static let ownerMissing = RejectReason("owner-missing", "the row's user does not exist in the source")
+    public static let ownerMissing = RejectReason("ownerMissing", "the row's user does not exist in the source")
     /// The row's account is not in the source.
-    public static let accountMissing = RejectReason("account-missing", "the row's account does not exist in the source")
+    public static let accountMissing = RejectReason("accountMissing", "the row's account does not exist in the source")
     /// The row names no provider.
-    public static let noProvider = RejectReason("no-provider", "the row names no provider")
+    public static let noProvider = RejectReason("noProvider", "the row names no provider")
     /// The plan has no provider for the source's name, and asks for one.
-    public static let unmappedProvider = RejectReason("unmapped-provider", "the plan names no provider for it")
+    public static let unmappedProvider = RejectReason("unmappedProvider", "the plan names no provider for it")
     /// The row belongs to another client registration: its refresh token does not work for ours.
-    public static let otherClient = RejectReason("other-client", "the row belongs to another client id")
+    public static let otherClient = RejectReason("otherClient", "the row belongs to another client id")
     /// The client id is not one.
-    public static let malformedClient = RejectReason("malformed-client", "the client id or secret is malformed")
+    public static let malformedClient = RejectReason("malformedClient", "the client id or secret is malformed")
     /// The row is a password, a passkey, a mail address, or speaks OAuth 1.
-    public static let notOAuth2 = RejectReason("not-oauth2", "the row is no OAuth 2 login")
+    public static let notOAuth2 = RejectReason("notOAuth2", "the row is no OAuth 2 login")
     /// The tokens are those of a client itself, without a user.
-    public static let clientCredentials = RejectReason("client-credentials", "the tokens belong to no user")
+    public static let clientCredentials = RejectReason("clientCredentials", "the tokens belong to no user")
     /// The source has marked the row as deleted.
     public static let deleted = RejectReason("deleted", "the source has deleted the row")
     /// The source has marked the tokens as revoked.
     public static let revoked = RejectReason("revoked", "the source has revoked the tokens")
     /// What was stored is the answer of a refused request.
-    public static let errorAnswer = RejectReason("error-answer", "the row holds an error answer")
+    public static let errorAnswer = RejectReason("errorAnswer", "the row holds an error answer")
     /// The token is bound to a key that the row does not hold.
-    public static let keyMissing = RejectReason("key-missing", "the token is bound to a key that is not there")
+    public static let keyMissing = RejectReason("keyMissing", "the token is bound to a key that is not there")
     /// The DPoP key is no private key on P-256.
-    public static let malformedKey = RejectReason("malformed-key", "the DPoP key is malformed")
+    public static let malformedKey = RejectReason("malformedKey", "the DPoP key is malformed")
     /// The value does not open with the secret, though others did.
-    public static let notDecryptable = RejectReason("not-decryptable", "the secret does not open the row")
+    public static let notDecryptable = RejectReason("notDecryptable", "the secret does not open the row")
     /// The vault has no provider of that name.
-    public static let unknownProvider = RejectReason("unknown-provider", "the vault has no such provider")
+    public static let unknownProvider = RejectReason("unknownProvider", "the vault has no such provider")
     /// A row of another user or account has the same refresh token.
     public static let duplicateChain = RejectReason(
-        "duplicate-chain", "a row of another user or account has the same refresh token")
+        "duplicateChain", "a row of another user or account has the same refresh token")
     /// The source has a newer row for the same account.
     public static let superseded = RejectReason("superseded", "the source has a newer row for the account")
 }

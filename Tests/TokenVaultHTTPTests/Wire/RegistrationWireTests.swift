@@ -163,7 +163,7 @@ struct RegistrationWireTests {
             #expect(try await world.vault.provider(named: "dev").isRegistrationManaged == false)
             await #expect(throws: VaultError.self) { try await world.users.registration(ofProvider: "dev") }
             let kinds = try await world.vault.auditRecords(after: 0).records.map(\.kind)
-            #expect(kinds.contains("client-registered") && kinds.contains("client-registration-deleted"))
+            #expect(kinds.contains("clientRegistered") && kinds.contains("clientRegistrationDeleted"))
         }
     }
 

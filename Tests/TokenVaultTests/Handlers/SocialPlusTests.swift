@@ -26,7 +26,7 @@ struct SocialPlusTests {
         let stored = try await world.stored(login)
         #expect(stored.position == .init(chain: 1, generation: 2))
         #expect(stored.intent == nil)
-        await #expect(try world.tale().suffix(2) == ["renewal-started", "renewed"])
+        await #expect(try world.tale().suffix(2) == ["renewalStarted", "renewed"])
     }
 
     @Test func manyCallersAskOnce() async throws {

@@ -60,7 +60,7 @@ struct LogInAgainTests {
         world.transport.enqueue(.generation("3"))
         #expect(try await world.users.accessToken(userId: "alice").name == "3")
         #expect(world.transport.requests.last?.form["refresh_token"] == "CANARY-refresh-2")
-        await #expect(try world.tale().contains("logged-in-again"))
+        await #expect(try world.tale().contains("loggedInAgain"))
         #expect(try await world.vault.verify().isClean)
     }
 
@@ -246,7 +246,7 @@ struct LogInAgainTests {
         request = try await begin(world, login, acceptsOtherAccount: true)
         world.transport.enqueue(tokens("5", request, subject: "CANARY-bob", world.now), .status(.ok))
         #expect(try await complete(world, request).subject == "CANARY-bob")
-        await #expect(try world.tale().contains("logged-in-again account=other"))
+        await #expect(try world.tale().contains("loggedInAgain account=other"))
         #expect(try await world.users.accessToken(userId: "alice").name == "5")
     }
 

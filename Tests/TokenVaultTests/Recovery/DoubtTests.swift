@@ -52,7 +52,7 @@ struct DoubtTests {
         #expect(await renew(world, login) == .tryLater)
         // The first cause stays.
         #expect(try await world.vault.diagnosis(of: login.id).renewal?.doubt?.cause == .ownerDied)
-        await #expect(try world.tale().contains("intent-taken-over cause=ownerDied"))
+        await #expect(try world.tale().contains("intentTakenOver cause=ownerDied"))
     }
 
     @Test func insideTheGracePeriodAReplyIsAskedForThreeTimes() async throws {
@@ -75,8 +75,8 @@ struct DoubtTests {
         #expect(await renew(world, login) == nil)
         await #expect(
             try world.tale().suffix(6) == [
-                "renewal-started", "renewal-in-doubt", "renewal-repeated cause=doubt try=2", "renewal-in-doubt",
-                "renewal-repeated cause=doubt try=3", "renewed after=doubt",
+                "renewalStarted", "renewalInDoubt", "renewalRepeated cause=doubt try=2", "renewalInDoubt",
+                "renewalRepeated cause=doubt try=3", "renewed after=doubt",
             ])
     }
 
@@ -88,7 +88,7 @@ struct DoubtTests {
         world.expire()
         let call = Task { await renew(world, login) }
         await world.transport.waitForRequests(2)
-        await #expect(try world.tale().last == "renewal-repeated cause=doubt try=2")
+        await #expect(try world.tale().last == "renewalRepeated cause=doubt try=2")
         let renewal = try #require(try await world.vault.diagnosis(of: login.id).renewal)
         #expect(renewal.doubt?.cause == .lostReply)
         #expect(renewal.owner == .thisProcess)
@@ -109,8 +109,8 @@ struct DoubtTests {
         }
         #expect(world.transport.requestCount == 1)
         let tale = try await world.tale().suffix(2)
-        #expect(tale.first == "renewal-started")
-        #expect(tale.last?.hasPrefix("renewal-in-doubt") == true, "\(tale)")
+        #expect(tale.first == "renewalStarted")
+        #expect(tale.last?.hasPrefix("renewalInDoubt") == true, "\(tale)")
         await #expect(try world.stored(login).intent?.tries == 1)
     }
 
@@ -124,7 +124,7 @@ struct DoubtTests {
         #expect(await renew(world, login) == nil)
         #expect(world.transport.requestCount == 2)
         await #expect(
-            try world.tale().suffix(3) == ["renewal-started", "renewal-repeated cause=challenge", "renewed"])
+            try world.tale().suffix(3) == ["renewalStarted", "renewalRepeated cause=challenge", "renewed"])
     }
 
     private static let harmful = #"{"rotation":"always","reuseBlast":"clientUser"}"#
@@ -240,7 +240,7 @@ struct DoubtTests {
         #expect(await code { try await world.users.accessToken(for: .login(login.id), .renewed) } == .lostResponse)
         #expect(world.logs.text.contains("lateArrivalSuspected"))
         await #expect(
-            try world.tale().contains("login-dead reason=lostResponse suspected=lateArrival answer=400 invalid_grant"))
+            try world.tale().contains("loginDead reason=lostResponse suspected=lateArrival answer=400 invalid_grant"))
     }
 
     @Test func tokensThatDieAfterTheServerHasForgottenDoNot() async throws {
@@ -252,6 +252,6 @@ struct DoubtTests {
         world.time.advance(by: ReplayPolicy.usualMemory)
         #expect(await code { try await world.users.accessToken(for: .login(login.id), .renewed) } == .refreshFailed)
         #expect(!world.logs.text.contains("lateArrivalSuspected"))
-        await #expect(try world.tale().contains("login-dead reason=deadGrant answer=400 invalid_grant"))
+        await #expect(try world.tale().contains("loginDead reason=deadGrant answer=400 invalid_grant"))
     }
 }

@@ -188,7 +188,7 @@ struct EvidenceTests {
         #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .lostResponse)
         await #expect(try world.vault.login(login.id).failure?.reason == .lostResponse)
         await #expect(
-            try world.tale().contains("login-dead reason=lostResponse suspected=lateArrival answer=400 invalid_grant"))
+            try world.tale().contains("loginDead reason=lostResponse suspected=lateArrival answer=400 invalid_grant"))
     }
 
     @Test(arguments: ["idle", "proven", "forgiven"])

@@ -40,7 +40,7 @@ struct ProofTests {
         await #expect(try previous(world, login) == "CANARY-refresh-1")
         try await answer(world, token, .ok)
         while try await previous(world, login) != nil, !Task.isCancelled { await Task.yield() }
-        await #expect(try world.tale().last == "renewal-proven")
+        await #expect(try world.tale().last == "renewalProven")
         await #expect(try world.stored(login).refresh?.refreshToken?.string() == "CANARY-refresh-2")
         // Once is enough.
         let rows = try await world.tale().count

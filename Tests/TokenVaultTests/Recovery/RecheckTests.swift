@@ -53,7 +53,7 @@ struct RecheckTests {
         world.expire()
         #expect(try await process.users.accessToken(for: .login(login.id)).name == "2")
         #expect(world.transport.requestCount == 1)
-        await #expect(try world.tale().count { $0 == "renewal-started" } == 1)
+        await #expect(try world.tale().count { $0 == "renewalStarted" } == 1)
     }
 
     @Test func anIntentThatIsTooOldIsGivenBackAndWrittenAnew() async throws {
@@ -67,7 +67,7 @@ struct RecheckTests {
         world.expire()
         #expect(try await process.users.accessToken(for: .login(login.id)).name == "2")
         #expect(world.transport.requestCount == 1)
-        await #expect(try world.tale().contains("renewal-failed cause=notSent"))
+        await #expect(try world.tale().contains("renewalFailed cause=notSent"))
         await #expect(try !world.vault.login(login.id).isInDoubt)
     }
 
@@ -87,7 +87,7 @@ struct RecheckTests {
             return
         }
         #expect(try await process.users.accessToken(for: .login(login.id)).name == "2")
-        await #expect(try world.tale().count { $0 == "renewal-failed cause=notSent" } == 3)
+        await #expect(try world.tale().count { $0 == "renewalFailed cause=notSent" } == 3)
         #expect(world.transport.requestCount == 1)
     }
 
@@ -101,7 +101,7 @@ struct RecheckTests {
         #expect(world.transport.requestCount == 0)
         await #expect(try world.stored(login).intent == nil)
         // Four times, then half a minute is over.
-        await #expect(try world.tale().count { $0 == "renewal-started" } == 4)
+        await #expect(try world.tale().count { $0 == "renewalStarted" } == 4)
     }
 
     /// One renewal gives an intent back three times at most. Who waits is not told of it.
@@ -118,7 +118,7 @@ struct RecheckTests {
             try await process.users.accessToken(for: .login(login.id), TokenRequest(deadline: .seconds(600))).name
                 == "2")
         #expect(world.transport.requestCount == 1)
-        await #expect(try world.tale().count { $0 == "renewal-failed cause=notSent" } == 5)
+        await #expect(try world.tale().count { $0 == "renewalFailed cause=notSent" } == 5)
     }
 
     /// Others may use a new token, and see it refused, before one who waited for it gets to read it.
@@ -223,7 +223,7 @@ struct RecheckTests {
         // Its call begins again, in doubt now, as everybody's would.
         #expect(try await process.users.accessToken(for: .login(login.id)).name == "2")
         #expect(world.transport.requestCount == 1)
-        await #expect(try world.tale().contains("intent-taken-over cause=takenOver"))
+        await #expect(try world.tale().contains("intentTakenOver cause=takenOver"))
         await process.vault.close()
     }
 }

@@ -41,7 +41,7 @@ struct SalvageTests {
         #expect(try await world.vault.store.verify().findings == [])
         let body = try await world.users.revealUnusableReply(reply.id, of: login.id)
         #expect(String(decoding: body, as: UTF8.self) == Self.cut)
-        await #expect(try world.tale().last == "reply-revealed reply=\(reply.id)")
+        await #expect(try world.tale().last == "replyRevealed reply=\(reply.id)")
     }
 
     @Test func aPartOfAReplyIsKeptAsOne() async throws {
@@ -67,7 +67,7 @@ struct SalvageTests {
         #expect(world.transport.requestCount == 1)
         #expect(try await world.users.accessToken(for: .login(login.id)).name == "3")
         #expect(world.transport.requests.last?.form["refresh_token"] == "CANARY-refresh-2")
-        await #expect(try world.tale().contains("reply-salvaged reply=\(reply.id)"))
+        await #expect(try world.tale().contains("replySalvaged reply=\(reply.id)"))
         // The chain has moved on.
         #expect(try await world.vault.store.unusableReplies(of: login.id.handle).isEmpty)
         #expect(await code { try await world.users.useUnusableReply(reply.id, of: login.id) } == .unknownReply)

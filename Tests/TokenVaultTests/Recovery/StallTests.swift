@@ -90,7 +90,7 @@ struct StallTests {
         let renewal = try await #require(try world.vault.diagnosis(of: login.id).renewal)
         #expect(renewal.doubt?.cause == .takenOver)
         #expect(renewal.owner == .nobody)
-        await #expect(try world.tale().contains("intent-taken-over cause=takenOver"))
+        await #expect(try world.tale().contains("intentTakenOver cause=takenOver"))
         #expect(await code { try await world.users.takeOver(.login(login.id)) } == .conflict)
         world.transport.enqueue(.generation("2"))
         #expect(try await world.users.accessToken(for: .login(login.id)).name == "2")
@@ -165,7 +165,7 @@ struct StallTests {
         let bold = try await UserManager(vault: world.vault, transport: world.transport, options: options)
         world.transport.enqueue(.generation("2"))
         #expect(try await world.withTimePassing { try await bold.accessToken(for: .login(login.id)) }.name == "2")
-        await #expect(try world.tale().contains("intent-taken-over cause=takenOver"))
+        await #expect(try world.tale().contains("intentTakenOver cause=takenOver"))
         stalled.gate.open()
         _ = try await stalled.call.value
         await stalled.process.close()

@@ -68,7 +68,7 @@ extension EndingFuseTests {
             }
         }
         #expect(try await dead(lost, in: world) == 50)
-        #expect(try await world.tale().filter { $0.hasPrefix("login-dead reason=lostResponse") }.count == 50)
+        #expect(try await world.tale().filter { $0.hasPrefix("loginDead reason=lostResponse") }.count == 50)
         #expect(try await world.vault.stoppedProviders().isEmpty)
         // Between what was and what comes.
         let good = try await world.addChain(user: "good", name: "good")

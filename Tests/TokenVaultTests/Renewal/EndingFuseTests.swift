@@ -60,7 +60,7 @@ struct EndingFuseTests {
             #expect(await code { try await world.users.accessToken(for: .login(login.id), .renewed) } == nil)
         }
         #expect(try await world.vault.stoppedProviders().isEmpty)
-        await #expect(try world.tale().contains { $0.hasPrefix("provider-resumed") })
+        await #expect(try world.tale().contains { $0.hasPrefix("providerResumed") })
     }
 
     /// The same for processes that start afterwards.

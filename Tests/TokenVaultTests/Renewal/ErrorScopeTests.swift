@@ -170,7 +170,7 @@ struct ErrorScopeTests {
         let revived = try await world.users.revive(.login(logins[0].id))
         #expect(revived.failure == nil)
         #expect(revived.state == .tokenExpired(nil))
-        await #expect(try world.tale().contains("login-revived reason=unclassifiedRejection"))
+        await #expect(try world.tale().contains("loginRevived reason=unclassifiedRejection"))
         refuse([:], in: world)
         #expect(try await world.users.accessToken(for: .login(logins[0].id)).name == "0x")
     }

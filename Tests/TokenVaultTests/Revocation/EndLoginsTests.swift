@@ -29,7 +29,7 @@ struct EndLoginsTests {
         #expect(await watcher.states() == [.established, .terminated(reason)])
         #expect(await code { try await world.users.accessToken(userId: "alice") } == .notLoggedIn)
         await #expect(try world.stored(login).refresh == nil)
-        await #expect(try world.tale().contains("login-terminated reason=\(reason)"))
+        await #expect(try world.tale().contains("loginTerminated reason=\(reason)"))
         // The user is not disabled: another log-in works.
         try await world.addChain(name: "2")
         #expect(try await world.users.accessToken(userId: "alice").name == "2")

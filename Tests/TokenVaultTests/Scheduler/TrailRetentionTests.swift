@@ -45,7 +45,7 @@ struct TrailRetentionTests {
         #expect(after < before - 2_900 && after >= 1_500, "\(before) \(after)")
         #expect(try await world.vault.verify().isClean)
         #expect(try await world.vault.verifyAudit().prunedThrough > 2_900)
-        let records = try await world.vault.auditRecords(before: .max, AuditQuery(kinds: ["trail-pruned"])).records
+        let records = try await world.vault.auditRecords(before: .max, AuditQuery(kinds: ["trailPruned"])).records
         #expect(!records.isEmpty && records.allSatisfy { $0.pruning.map { $0.removed > 0 } ?? false })
     }
 

@@ -26,7 +26,7 @@ struct DescribingTests {
         #expect(try await world.vault.login(login.id).failure != nil)
         #expect(try await world.users.setLabel(nil, of: .login(login.id)).label == nil)
         await #expect(try world.tale().suffix(3).allSatisfy { $0.hasPrefix("login-") || $0.hasPrefix("failure-") })
-        await #expect(try world.tale().contains("login-described what=label"))
+        await #expect(try world.tale().contains("loginDescribed what=label"))
         let long = String(repeating: "x", count: 1_025)
         #expect(await code { try await world.users.setLabel(long, of: .login(login.id)) } == .invalidArgument)
         #expect(try await world.vault.verify().isClean)
@@ -65,7 +65,7 @@ struct DescribingTests {
         let again = try await world.anotherProcess()
         #expect(try await again.vault.login(login.id).metadata == ["b": "2", "c": ""])
         // The trail says that it was changed, and not to what.
-        await #expect(try world.tale().filter { $0.hasPrefix("login-described") }.count == 2)
+        await #expect(try world.tale().filter { $0.hasPrefix("loginDescribed") }.count == 2)
         await again.vault.close()
     }
 

@@ -20,7 +20,7 @@ struct AcceptDeathsCommandTests {
             #expect(waiting.error.contains("vaultctl provider accept-deaths"))
             let doctor = try await world.harness.run("doctor")
             #expect(doctor.output.contains("the provider ended 2 logins in a row and is stopped"))
-            #expect(try await world.ok("audit", "list").output.contains("provider-stopped"))
+            #expect(try await world.ok("audit", "list").output.contains("providerStopped"))
 
             let accepted = try await world.ok("provider", "accept-deaths", "acme", "--yes", "--json")
             #expect(try accepted.json["wasStopped"] as? Bool == true)

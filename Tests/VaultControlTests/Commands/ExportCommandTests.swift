@@ -37,13 +37,13 @@ import VaultControl
             let sealed = try Data(contentsOf: URL(filePath: path))
             #expect(sealed.starts(with: Data("age-encryption.org/v1\n".utf8)))
             #expect(sealed.range(of: Data(Harness.marker.utf8)) == nil)
-            #expect(try await Self.leftOut(world) == ["held-by-source": 2])
+            #expect(try await Self.leftOut(world) == ["heldBySource": 2])
             // Nothing is overwritten, and nothing exported twice by mistake.
             let again = try await world.fails(.usage, arguments)
             #expect(again.error.contains("already exists"))
             let other = ["export", "--for", Self.recipient, "--out", world.harness.path("other.age")]
             let none = try await world.fails(.notFound, other)
-            #expect(none.error.contains("no login was exported") && none.error.contains("held-by-source"))
+            #expect(none.error.contains("no login was exported") && none.error.contains("heldBySource"))
             #expect(!FileManager.default.fileExists(atPath: world.harness.path("other.age")))
             try await world.ok(other + ["--again"])
             let refreshes = world.refreshes
@@ -179,7 +179,7 @@ import VaultControl
             #expect(try await Self.leftOut(world).isEmpty)
             try await world.ok("login", "refresh", "--user", "user-0")
             let trail = try await world.ok("audit", "list", "--json").output
-            #expect(trail.contains("login-exported"))
+            #expect(trail.contains("loginExported"))
         }
     }
 
@@ -188,7 +188,7 @@ import VaultControl
             try await Self.logins(world, 1)
             let arguments = ["export", "--for", Self.recipient, "--out", world.harness.path("file.age")]
             let refused = try await world.fails(.notFound, arguments + ["--format", "nango"])
-            #expect(refused.error.contains("key-bound"))
+            #expect(refused.error.contains("keyBound"))
             #expect(try await Self.leftOut(world).isEmpty, "it was not held")
             try await world.ok(arguments)
         }

@@ -37,7 +37,7 @@ struct MaintainCommandTests {
             let due = try await world.ok("maintain", "--once", "--rotate-root-every", "1d")
             #expect(due.error.contains("replaced the root key"))
             #expect(try await world.ok("key", "rotate", "--status", "--json").json["isRotating"] as? Bool == false)
-            #expect(try await world.ok("audit", "list", "--json").output.contains("\"root-key-rotated\""))
+            #expect(try await world.ok("audit", "list", "--json").output.contains("\"rootKeyRotated\""))
         }
     }
 

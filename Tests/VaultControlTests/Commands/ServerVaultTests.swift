@@ -59,7 +59,7 @@ struct ServerVaultTests {
         try behind.execute(#"DROP TABLE "manifestPart""#, #"DELETE FROM "migration" WHERE "version" > 1"#)
         let migrated = try await harness.run("migrate", "up", "--yes")
         #expect(migrated.status == 0, "\(migrated.error)")
-        let rows = try await harness.run("audit", "list", "--all", "--json", "--kind", "vault-migrated").output
+        let rows = try await harness.run("audit", "list", "--all", "--json", "--kind", "vaultMigrated").output
         let row = try #require(
             try rows.split(separator: "\n").last.map { try JSONSerialization.jsonObject(with: Data($0.utf8)) })
         let actor = try #require((row as? [String: Any])?["actor"] as? [String: Any], "\(rows)")

@@ -30,7 +30,7 @@ struct LoginExportTests {
         #expect(summary.exported == 2 && summary.heldCount == 2 && summary.providers == ["acme": 1, "bravo": 1])
         for id in ids {
             let kinds = try await scene.auditKinds(of: id)
-            #expect(kinds.contains("login-exported"))
+            #expect(kinds.contains("loginExported"))
         }
     }
 
@@ -74,7 +74,7 @@ struct LoginExportTests {
         #expect(summary.exported == 1 && summary.heldCount == 0)
         #expect(try await scene.stored(id) == before)
         let kinds = try await scene.auditKinds(of: id)
-        #expect(kinds == ["login-created", "login-exported"])
+        #expect(kinds == ["loginCreated", "loginExported"])
     }
 
     /// Whose they are cannot be told then. All others leave.
@@ -105,7 +105,7 @@ struct LoginExportTests {
         let summary = try await LoginExport(of: scene.vault).plan(for: &sink)
         #expect(summary.exported == 1 && summary.heldCount == 0 && sink.written.isEmpty && !sink.isFinished)
         #expect(try await scene.stored(id) == before)
-        #expect(try await scene.auditKinds(of: id) == ["login-created"])
+        #expect(try await scene.auditKinds(of: id) == ["loginCreated"])
     }
 
     @Test func whatIsLeftOutIsToldApart() async throws {
@@ -162,7 +162,7 @@ struct LoginExportTests {
         let handed = try await scene.vault.export([read], as: "canonical", to: "export", repeats: false)
         #expect(handed.isEmpty)
         #expect(try await !scene.stored(id).isHeld)
-        #expect(try await !scene.auditKinds(of: id).contains("login-exported"))
+        #expect(try await !scene.auditKinds(of: id).contains("loginExported"))
     }
 
     @Test func onlyWhatIsNamedIsExported() async throws {

@@ -44,6 +44,6 @@ struct ValueTests {
 
     @Test func auditKindsHaveNames() {
         #expect(AuditKind.renewed.name == "renewed")
-        #expect(AuditKind(rawValue: 999).name == "kind-999")
+        #expect(AuditKind(rawValue: 999).name == "kind999")
     }
 }

@@ -75,9 +75,9 @@ def compare(name, truths, lines):
             found = line.get(member)
             if member == "warnings":
                 # An id token is kept beside a refresh token that can be sent, and nowhere else.
-                is_kept = line.get("refresh") and "refresh-token-expired" not in wanted
+                is_kept = line.get("refresh") and "refreshTokenExpired" not in wanted
                 if line.get("idToken") and not is_kept:
-                    wanted = wanted + ["id-token-dropped"]
+                    wanted = wanted + ["idTokenDropped"]
                 wanted, found = sorted(wanted), sorted(found or [])
             if found != wanted:
                 wrong.append(f"{name}: row {number} ({truth.get('dirt', 'clean')}): {member} is {found!r}, not {wanted!r}")

@@ -85,43 +85,43 @@ def dirty_msal(store, document, truths, by_person, people):
     def expired(n):
         at[read(n)]["expires_on"] = str(NOW - 5); drop("AccessToken", mail(n))
         truths[main(n)].update(expires=ms(NOW - 5), resources=None)
-    def family(n): rt[main(n)]["family_id"] = "1"; truths[main(n)].update(warnings=["family-token"])
+    def family(n): rt[main(n)]["family_id"] = "1"; truths[main(n)].update(warnings=["familyToken"])
     def no_time(n): rt[main(n)].pop("last_modification_time"); swap(n)
     def bad_time(n): rt[main(n)]["last_modification_time"] = "x"; swap(n)
     def swap(n):
         truth = dict(truths[main(n)], refresh=digest(token("refreshUser.Read", n)))
         truths[old(n)].clear(); truths[old(n)].update(truth); reject(main(n), "superseded")
-    def null_secret(n): rt[old(n)]["secret"] = None; reject(old(n), "no-token")
-    def empty_secret(n): at[mail(n)]["secret"] = ""; reject(mail(n), "no-token"); truths[main(n)].update(resources=None)
-    def null_account(n): at[mail(n)]["home_account_id"] = None; reject(mail(n), "client-credentials"); truths[main(n)].update(resources=None)
-    def app_tokens(n): rt[old(n)].pop("home_account_id"); reject(old(n), "client-credentials")
-    def pop(n): at[mail(n)]["key_id"] = "k"; reject(mail(n), "key-missing"); truths[main(n)].update(resources=None)
-    def extended(n): at[mail(n)]["ext_cache_key"] = "k"; reject(mail(n), "key-missing"); truths[main(n)].update(resources=None)
+    def null_secret(n): rt[old(n)]["secret"] = None; reject(old(n), "noToken")
+    def empty_secret(n): at[mail(n)]["secret"] = ""; reject(mail(n), "noToken"); truths[main(n)].update(resources=None)
+    def null_account(n): at[mail(n)]["home_account_id"] = None; reject(mail(n), "clientCredentials"); truths[main(n)].update(resources=None)
+    def app_tokens(n): rt[old(n)].pop("home_account_id"); reject(old(n), "clientCredentials")
+    def pop(n): at[mail(n)]["key_id"] = "k"; reject(mail(n), "keyMissing"); truths[main(n)].update(resources=None)
+    def extended(n): at[mail(n)]["ext_cache_key"] = "k"; reject(mail(n), "keyMissing"); truths[main(n)].update(resources=None)
     def both_pop(n):
-        for key in (read(n), mail(n)): at[key]["key_id"] = "k"; reject(key, "key-missing")
+        for key in (read(n), mail(n)): at[key]["key_id"] = "k"; reject(key, "keyMissing")
         truths[main(n)].update(access=None, expires=None, resources=None, scope="Mail.Read", obtained=ms(NOW - 100), type=None)
-    def bad_refresh(n): rt[main(n)]["secret"] = "tab\t"; reject(main(n), "malformed-refresh-token")
+    def bad_refresh(n): rt[main(n)]["secret"] = "tab\t"; reject(main(n), "malformedRefreshToken")
     def bad_access(n):
         at[read(n)]["secret"] = "\u00e4"
-        truths[main(n)].update(access=None, warnings=["access-token-dropped"])
+        truths[main(n)].update(access=None, warnings=["accessTokenDropped"])
     def number_expiry(n): at[read(n)]["expires_on"] = NOW + 999999; truths[main(n)].update(expires=ms(NOW + 999999))
     def bad_expiry(n):
         at[read(n)]["expires_on"] = "x"; drop("AccessToken", mail(n))
-        truths[main(n)].update(expires=None, resources=None, warnings=["expiry-unreadable"])
+        truths[main(n)].update(expires=None, resources=None, warnings=["expiryUnreadable"])
     def no_expiry(n):
         at[read(n)].pop("expires_on"); drop("AccessToken", mail(n))
         truths[main(n)].update(expires=None, resources=None)
-    def entry_text(n): at[mail(n)] = "text"; reject(mail(n), "malformed-value"); truths[main(n)].update(resources=None)
-    def entry_null(n): rt[old(n)] = None; reject(old(n), "malformed-value")
+    def entry_text(n): at[mail(n)] = "text"; reject(mail(n), "malformedValue"); truths[main(n)].update(resources=None)
+    def entry_null(n): rt[old(n)] = None; reject(old(n), "malformedValue")
     def no_environment(n):
         for section in ("AccessToken", "RefreshToken", "IdToken"):
             for entry in document[section].values():
                 if isinstance(entry, dict) and entry.get("home_account_id") == f"u{n}.t": entry["environment"] = ""
-        reject(main(n), "no-provider")
+        reject(main(n), "noProvider")
     def bad_id_token(n):
         for entry in document["IdToken"].values():
             if entry["home_account_id"] == f"u{n}.t": entry["secret"] = "x"
-        truths[main(n)].update(subject=None, warnings=["id-token-dropped"])
+        truths[main(n)].update(subject=None, warnings=["idTokenDropped"])
     def no_id_token(n):
         for key in [k for k, e in document["IdToken"].items() if e["home_account_id"] == f"u{n}.t"]: del document["IdToken"][key]
         truths[main(n)].update(subject=None)
@@ -130,15 +130,15 @@ def dirty_msal(store, document, truths, by_person, people):
         truths[old(n)].clear()
         truths[old(n)].update(outcome="login", client="client-2", refresh=digest(token("refreshUser.Read", n)), access=None, subject=None)
     def no_client(n):
-        rt[old(n)].pop("client_id"); reject(old(n), "malformed-client")
+        rt[old(n)].pop("client_id"); reject(old(n), "malformedClient")
     def capital_type(n): at[read(n)]["token_type"] = "bearer"
     def cross_tenant(n): at[mail(n)]["realm"] = "other"
-    def enormous(n): at[mail(n)]["junk"] = "j" * 1_100_000; reject(mail(n), "malformed-value"); truths[main(n)].update(resources=None)
+    def enormous(n): at[mail(n)]["junk"] = "j" * 1_100_000; reject(mail(n), "malformedValue"); truths[main(n)].update(resources=None)
     def long_user(n):
         for section in ("AccessToken", "RefreshToken", "IdToken"):
             for entry in document[section].values():
                 if isinstance(entry, dict) and entry.get("home_account_id") == f"u{n}.t": entry["home_account_id"] = "u" * 1025
-        reject(main(n), "malformed-user")
+        reject(main(n), "malformedUser")
 
     # Those that look through a whole section are there once or twice.
     rare = {"no_environment", "bad_id_token", "no_id_token", "long_user"}
@@ -211,38 +211,38 @@ def dirty_authlib(path, store):
 
     def zero_expiry(n, t): col(n, expires_at=0); t.update(expires=None)
     def null_expiry(n, t): col(n, expires_at=None); t.update(expires=None)
-    def negative(n, t): col(n, expires_at=-1); t.update(expires=None, warnings=["expiry-unreadable"])
+    def negative(n, t): col(n, expires_at=-1); t.update(expires=None, warnings=["expiryUnreadable"])
     def milliseconds(n, t): col(n, expires_at=(NOW + 5) * 1000); t.update(expires=ms(NOW + 5))
-    def far(n, t): col(n, expires_at=10**17); t.update(expires=None, warnings=["expiry-unreadable"])
+    def far(n, t): col(n, expires_at=10**17); t.update(expires=None, warnings=["expiryUnreadable"])
     def fraction(n, t): col(n, expires_at=NOW + 5.25); t.update(expires=ms(NOW + 5) + 250)
     def text_date(n, t): col(n, expires_at="2027-01-15T09:00:00Z"); t.update(expires=ms(NOW + 3600))
-    def local_date(n, t): col(n, expires_at="2027-01-15 09:00:00"); t.update(expires=ms(NOW + 3600), warnings=["zone-assumed"])
-    def blob_expiry(n, t): col(n, expires_at=b"\x00\x01"); t.update(expires=None, warnings=["expiry-unreadable"])
-    def word(n, t): col(n, expires_at="never"); t.update(expires=None, warnings=["expiry-unreadable"])
+    def local_date(n, t): col(n, expires_at="2027-01-15 09:00:00"); t.update(expires=ms(NOW + 3600), warnings=["zoneAssumed"])
+    def blob_expiry(n, t): col(n, expires_at=b"\x00\x01"); t.update(expires=None, warnings=["expiryUnreadable"])
+    def word(n, t): col(n, expires_at="never"); t.update(expires=None, warnings=["expiryUnreadable"])
     def no_refresh(n, t): col(n, refresh_token=None); t.update(refresh=None)
     def empty_refresh(n, t): col(n, refresh_token=""); t.update(refresh=None)
-    def none_refresh(n, t): col(n, refresh_token="None"); t.update(refresh=None, warnings=["placeholder-dropped"])
+    def none_refresh(n, t): col(n, refresh_token="None"); t.update(refresh=None, warnings=["placeholderDropped"])
     def dead(n, t): col(n, refresh_token=None, expires_at=NOW); t.update(outcome="dead", refresh=None, expires=ms(NOW))
     def expired(n, t): col(n, expires_at=NOW - 9); t.update(expires=ms(NOW - 9))
     def no_access(n, t): col(n, access_token=None); t.update(access=None)
-    def nothing(n, t): col(n, access_token=None, refresh_token=""); reject(t, "no-token")
-    def undefined(n, t): col(n, access_token="undefined", refresh_token="undefined"); reject(t, "placeholder-token")
-    def no_user(n, t): col(n, user_id=None); reject(t, "no-user")
-    def orphan(n, t): col(n, user_id=10**9); reject(t, "owner-missing")
+    def nothing(n, t): col(n, access_token=None, refresh_token=""); reject(t, "noToken")
+    def undefined(n, t): col(n, access_token="undefined", refresh_token="undefined"); reject(t, "placeholderToken")
+    def no_user(n, t): col(n, user_id=None); reject(t, "noUser")
+    def orphan(n, t): col(n, user_id=10**9); reject(t, "ownerMissing")
     def text_user(n, t): col(n, user_id=str(n + 1))
-    def no_name(n, t): col(n, name=""); reject(t, "no-provider")
-    def null_name(n, t): col(n, name=None); reject(t, "no-provider")
-    def blob_name(n, t): col(n, name=b"\xff"); reject(t, "not-utf8")
+    def no_name(n, t): col(n, name=""); reject(t, "noProvider")
+    def null_name(n, t): col(n, name=None); reject(t, "noProvider")
+    def blob_name(n, t): col(n, name=b"\xff"); reject(t, "notUTF8")
     def no_type(n, t): col(n, token_type=None); t.update(type=None)
-    def dpop(n, t): col(n, token_type="DPoP"); reject(t, "key-missing")
+    def dpop(n, t): col(n, token_type="DPoP"); reject(t, "keyMissing")
     def lower(n, t): col(n, token_type="bearer")
-    def strange(n, t): col(n, token_type="mac"); t.update(type="mac", warnings=["unknown-token-type"])
-    def nul(n, t): col(n, access_token="a\x00b"); t.update(access=None, warnings=["access-token-dropped"])
-    def line(n, t): col(n, refresh_token="a\nb"); reject(t, "malformed-refresh-token")
+    def strange(n, t): col(n, token_type="mac"); t.update(type="mac", warnings=["unknownTokenType"])
+    def nul(n, t): col(n, access_token="a\x00b"); t.update(access=None, warnings=["accessTokenDropped"])
+    def line(n, t): col(n, refresh_token="a\nb"); reject(t, "malformedRefreshToken")
     def blob(n, t): col(n, access_token=b"bytes"); t.update(access=digest("bytes"))
-    def huge(n, t): col(n, access_token="x" * 65_537); t.update(access=None, warnings=["access-token-dropped"])
+    def huge(n, t): col(n, access_token="x" * 65_537); t.update(access=None, warnings=["accessTokenDropped"])
     def edge(n, t): col(n, access_token="x" * 65_536); t.update(access=digest("x" * 65_536))
-    def same_chain(n, t): col(n, refresh_token=token("refresh", n - 1)); reject(t, "duplicate-chain")
+    def same_chain(n, t): col(n, refresh_token=token("refresh", n - 1)); reject(t, "duplicateChain")
     def other_provider(n, t): col(n, name="Goo gle/\u00fc"); t.update(provider="Goo gle/\u00fc")
 
     dirts = kinds(locals(), but=("col", "reject"))

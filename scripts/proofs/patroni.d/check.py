@@ -158,7 +158,7 @@ class Run:
             raise OSError(f"{error}: {[machine.last_words() for machine in self.machines[:2]]}") from error
 
     def settlements(self) -> list[dict[str, str]]:
-        lines = self.machines[0].vaultctl("audit", "list", "--all", "--kind", "failover-settled", "--json").split("\n")
+        lines = self.machines[0].vaultctl("audit", "list", "--all", "--kind", "failoverSettled", "--json").split("\n")
         return [{item["name"]: item["value"] for item in json.loads(line)["details"]} for line in lines if line]
 
     def show_state(self, folder: Path) -> None:

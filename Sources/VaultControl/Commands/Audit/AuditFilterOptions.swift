@@ -19,7 +19,7 @@ struct AuditFilterOptions: ParsableArguments {
     @Option(help: .init("Only rows about this provider, and about its logins.", valueName: "name"))
     var provider: String?
 
-    @Option(help: .init("Only rows of this kind, such as token-revealed. May be repeated.", valueName: "kind"))
+    @Option(help: .init("Only rows of this kind, such as tokenRevealed. May be repeated.", valueName: "kind"))
     var kind: [String] = []
 
     @Option(

@@ -10,7 +10,7 @@ struct AuditListCommand: VaultCommand {
         discussion: """
             vaultctl audit list                          the last 50 rows
             vaultctl audit list --since 2h               all of the last two hours
-            vaultctl audit list --kind token-revealed    who took tokens out of the vault, and when
+            vaultctl audit list --kind tokenRevealed    who took tokens out of the vault, and when
             vaultctl audit list --follow --json          what happens, one JSON document a line
 
             Each row is checked against the one before it; one that was changed is shown as damaged, and the exit code \

@@ -75,7 +75,7 @@ enum ImportSheets {
     }
 
     private static func words(ofOutcome name: String) -> String {
-        name == "renewed-by-source" ? "renewed by both" : name
+        name == "renewedBySource" ? "renewed by both" : name
     }
 
     static let statusHeadings = ["SOURCE", "PROVIDER", "HELD", "ACCEPTED", "CONTESTED", "MISSING", "DEAD", "LAST READ"]

@@ -76,8 +76,8 @@ final class MetricsFile: Sendable {
         let provider = ("provider", group.provider ?? "app")
         let states = [
             ("established", group.established), ("expired", group.tokenExpired - group.dead), ("dead", group.dead),
-            ("needs-user", group.needsUser), ("terminated", group.terminated), ("retrying", group.retrying),
-            ("refused", group.refused), ("in-doubt", group.inDoubt), ("held", group.held + group.heldBySource),
+            ("needsUser", group.needsUser), ("terminated", group.terminated), ("retrying", group.retrying),
+            ("refused", group.refused), ("inDoubt", group.inDoubt), ("held", group.held + group.heldBySource),
             ("contested", group.contested),
         ]
         var gauges = states.map { state, count in

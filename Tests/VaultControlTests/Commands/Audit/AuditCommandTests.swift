@@ -34,23 +34,23 @@ struct AuditCommandTests {
             return try #require(lines.last)
         }
         #expect(try await harness.run("token", "get", login, "--reveal", revealing: true).status == 0)
-        #expect(try await last()["kind"] as? String == "token-revealed")
+        #expect(try await last()["kind"] as? String == "tokenRevealed")
         #expect(try await last()["login"] as? String == login)
         let spare = harness.path("spare.key")
         let added = try await harness.run("key", "add", "--new-key-file", spare, "--label", "spare")
         #expect(added.status == 0, "\(added.error)")
-        #expect(try await last()["kind"] as? String == "key-slot-added")
+        #expect(try await last()["kind"] as? String == "keySlotAdded")
         _ = try await harness.run(
             "provider", "add", "globex", "--token-endpoint", "https://as.globex.example/token", "--client-id", "c")
         #expect(try await last()["provider"] as? String == "globex")
         let changed = try await harness.run("provider", "update", "globex", "--client-id", "d", "--yes")
         #expect(changed.status == 0, "\(changed.error)")
-        #expect(try await last()["kind"] as? String == "provider-updated")
+        #expect(try await last()["kind"] as? String == "providerUpdated")
         let details = try #require(try await last()["details"] as? [[String: String]])
         #expect(details.contains { $0["value"]?.contains("d") == true }, "the log keeps what was changed: \(details)")
         _ = try await harness.run("user", "disable", "alice", "--yes")
-        #expect(try await last()["kind"] as? String == "user-disabled")
-        let list = try await harness.run("audit", "list", "--kind", "token-revealed", "--kind", "key-slot-added")
+        #expect(try await last()["kind"] as? String == "userDisabled")
+        let list = try await harness.run("audit", "list", "--kind", "tokenRevealed", "--kind", "keySlotAdded")
         #expect(list.output.split(separator: "\n").count == 2)
         #expect(list.output.contains("generation=1"))
     }
@@ -59,7 +59,7 @@ struct AuditCommandTests {
         let (harness, login) = try await Self.filled()
         _ = try await harness.run("login", "add", "--user", "bob", "--access-token", "-", input: "CANARY-bob")
         let all = try Self.kinds(try await harness.run("audit", "list", "--json", "--all").output)
-        #expect(all.first == "vault-created" && all.count >= 3)
+        #expect(all.first == "vaultCreated" && all.count >= 3)
         #expect(try Self.kinds(try await harness.run("audit", "list", "--json", "-n", "2").output) == all.suffix(2))
         #expect(try await harness.run("audit", "list", "-n", "0").output.isEmpty)
         let ofAlice = try Self.lines(try await harness.run("audit", "list", "--json", "--user", "alice").output)
@@ -67,7 +67,7 @@ struct AuditCommandTests {
         let handle = try #require(ofAlice.first?["user"] as? String)
         let byHandle = try await harness.run("audit", "list", "--json", "--user-handle", handle).output
         #expect(try Self.lines(byHandle).count == ofAlice.count)
-        #expect(try await harness.run("audit", "list", "--since", "1h", "--json").output.contains("vault-created"))
+        #expect(try await harness.run("audit", "list", "--since", "1h", "--json").output.contains("vaultCreated"))
         #expect(try await harness.run("audit", "list", "--until", "1h").output.isEmpty)
         #expect(try await harness.run("audit", "list", "--since", "2999-01-01T00:00:00Z").output.isEmpty)
         #expect(try await harness.run("audit", "list", "--login", login).output.contains(login))
@@ -94,11 +94,11 @@ struct AuditCommandTests {
         let (harness, _) = try await Self.filled()
         #expect(try await !harness.run("audit", "list", "--all").output.contains("alice"))
         #expect(try await !harness.run("audit", "export", "--jsonl").output.contains("alice"))
-        #expect(try await !harness.run("audit", "list", "--all").output.contains("users-resolved"))
+        #expect(try await !harness.run("audit", "list", "--all").output.contains("usersResolved"))
         let resolved = try Self.lines(
             try await harness.run("audit", "list", "--all", "--resolve", "--json").output)
         #expect(resolved.contains { $0["userId"] as? String == "alice" })
-        #expect(resolved.last?["kind"] as? String == "users-resolved", "it is among the rows that it shows")
+        #expect(resolved.last?["kind"] as? String == "usersResolved", "it is among the rows that it shows")
     }
 
     @Test func verifyGivesTheHeadThatTheExportEndsWith() async throws {
@@ -182,7 +182,7 @@ struct AuditCommandTests {
             "$vaultctl" audit list --follow -n 1 --json >>"$dir/rows" 2>"$dir/error" &
             until [ -s "$dir/rows" ]; do sleep 0.05; done
             printf CANARY-x | "$vaultctl" token update \(login) --access-token - --expires-in 1h --quiet >/dev/null
-            until grep -q token-updated "$dir/rows"; do sleep 0.05; done
+            until grep -q tokenUpdated "$dir/rows"; do sleep 0.05; done
             kill -TERM $!; wait $!; status=$?
             cat "$dir/rows"; cat "$dir/error" >&2
             exit $status
@@ -190,7 +190,7 @@ struct AuditCommandTests {
         let result = try await Program(harness: harness).shell(script)
         #expect(result.status == 143, "\(result.error)")
         #expect(result.error.isEmpty, "\(result.error)")
-        #expect(try Self.kinds(result.output).last == "token-updated")
+        #expect(try Self.kinds(result.output).last == "tokenUpdated")
         let count = try Self.lines(result.output).count
         #expect(count == 2)
     }

@@ -86,7 +86,7 @@ struct CounterDamageTests {
                     #"INSERT INTO "audit" ("sequence", "time", "kind", "mac") VALUES (\#(sequence), 0, 66, \#(link))"#)
             }
             let kinds = try await world.ok("audit", "list", "--json").output
-            #expect(kinds.contains("row-set-aside") == (isBehindEnd))
+            #expect(kinds.contains("rowSetAside") == (isBehindEnd))
         }
     }
 }

@@ -118,7 +118,7 @@ import VaultControl
             #expect(run.status == 3)
             let lines = run.output.split(separator: "\n")
             #expect(lines.count == 4 && lines[0].contains(#""user":"alice""#) && lines[3].contains(#""rows":3"#))
-            #expect(lines[2].contains(#""reason":"unknown-provider""#))
+            #expect(lines[2].contains(#""reason":"unknownProvider""#))
             let bad = try world.harness.file(
                 "bad.jsonl", #"{"user":"x","provider":"other","refresh_token":"r"}"# + "\n")
             try await world.fails(.usage, "import", "run", bad, "--name", "web2")

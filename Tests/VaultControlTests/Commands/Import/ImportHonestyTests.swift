@@ -19,7 +19,7 @@ import VaultImport
             }
             let source = try bench.database(
                 "spring.sqlite3", table, row("anonymousUser", "NULL"), row("acme", "NULL"), row("alice", "'R'"))
-            #expect(try await bench.run(source) == ["added": 1, "client-credentials": 2])
+            #expect(try await bench.run(source) == ["added": 1, "clientCredentials": 2])
             #expect(try await bench.logins()["alice"]?.scope?.tokens == ["read", "write"])
             let lines = try bench.file(
                 "own.jsonl", ImportBench.line("svc", access: "A9", #""grant_type":"client_credentials""#))
@@ -87,7 +87,7 @@ import VaultImport
                 "scope.jsonl", ImportBench.line("u", subject: "s", refresh: "R", "\"scope\":\(text)"))
             let result = try await bench.harness.run("import", "run", source, "--json")
             let warnings = try #require(try result.json["warnings"] as? [String: Int])
-            #expect(warnings["scope-separator-assumed"] == (isAssumed ? 1 : nil))
+            #expect(warnings["scopeSeparatorAssumed"] == (isAssumed ? 1 : nil))
             #expect(try await bench.logins()["u"]?.scope?.tokens == tokens, "\(text)")
         }
     }
@@ -100,7 +100,7 @@ import VaultImport
                 ImportBench.line("u", subject: "s", access: "A", "\"id_token\":\"\(token)\"")
                     + ImportBench.line("v", subject: "s", access: "A", refresh: "R", "\"id_token\":\"\(token)\""))
             let result = try await bench.harness.run("import", "run", source, "--json")
-            #expect((try result.json["warnings"] as? [String: Int]) == ["id-token-dropped": 1])
+            #expect((try result.json["warnings"] as? [String: Int]) == ["idTokenDropped": 1])
             let logins = try await bench.logins()
             #expect(logins["v"]?.idToken?.reveal() == token && logins["u"]?.idToken == nil)
         }
@@ -196,7 +196,7 @@ import VaultImport
             let result = try await bench.harness.run("import", "run", source, "--dry-run")
             #expect(result.status == 3 && result.error.contains("--row-key"), "\(result.error)")
             // The last row says what the one before says, and is no riddle.
-            #expect(try await bench.run(source, "--dry-run") == ["added": 1, "ambiguous-row": 2, "duplicate": 1])
+            #expect(try await bench.run(source, "--dry-run") == ["added": 1, "ambiguousRow": 2, "duplicate": 1])
             let counts = try await bench.run(source, "--row-key", "column:no")
             #expect(counts == ["added": 3, "duplicate": 1])
             let next = try bench.file("next.csv", csv.replacing("R2", with: "R9"))
@@ -234,7 +234,7 @@ import VaultImport
             #expect(try await bench.run(second) == ["followed": 1])
             try await bench.ok(["import", "accept", "canonical", "--source-is-gone"])
             let third = try bench.file("3.jsonl", ImportBench.line("u", access: "A3", refresh: "R3"))
-            #expect(try await bench.check(third) == ["renewed-by-source": 1])
+            #expect(try await bench.check(third) == ["renewedBySource": 1])
         }
     }
 }

@@ -82,7 +82,7 @@ import VaultImport
                 "user=USER_ID,provider=IDENTITY_PROVIDER,subject=FEDERATED_USER_ID,access_token=TOKEN.access_token,"
                 + "refresh_token=TOKEN.refresh_token,expires_at=TOKEN.accessTokenExpiration,label=TOKEN.more.id"
             let counts = try await bench.run(source, "--map", map, "--table", "FEDERATED_IDENTITY")
-            #expect(counts == ["added": 1, "no-token": 1, "malformed-value": 1])
+            #expect(counts == ["added": 1, "noToken": 1, "malformedValue": 1])
             let login = try await bench.logins()["u1"]
             #expect(login?.accessToken?.reveal() == "A-1" && login?.refreshToken?.reveal() == "R-1")
             #expect(login?.subject == "f1" && login?.label == "x")
@@ -98,7 +98,7 @@ import VaultImport
                 "INSERT INTO users VALUES (4, 'b@example.com', NULL, NULL)")
             let counts = try await bench.run(
                 source, "--map", "user=id,access_token=github_token,refresh_token=rt", "--provider-name", "acme")
-            #expect(counts == ["added": 1, "no-token": 1])
+            #expect(counts == ["added": 1, "noToken": 1])
             #expect(try await bench.logins()["3"]?.refreshToken?.reveal() == "R-3")
         }
     }

@@ -79,7 +79,7 @@ import VaultImport
             let options = ["--provider-map", map]
             #expect(
                 try await bench.run(source, options[0], options[1], "--mapped-only") == [
-                    "added": 2, "other-client": 1, "unmapped-provider": 1,
+                    "added": 2, "otherClient": 1, "unmappedProvider": 1,
                 ])
             #expect(try await bench.logins().keys.sorted() == ["a", "d"])
             #expect(try await bench.run(source, options[0], options[1])["added"] == 1)
@@ -100,7 +100,7 @@ import VaultImport
         try await ImportBench.with { bench in
             let source = try bench.file(
                 "rows.jsonl", ImportBench.line("u", access: "A", #""wheels":4"#) + ImportBench.line("v", access: "B"))
-            #expect(try await bench.run(source, "--strict") == ["added": 1, "unknown-member": 1])
+            #expect(try await bench.run(source, "--strict") == ["added": 1, "unknownMember": 1])
             let json = try await bench.harness.run("import", "run", source, "--json").json
             #expect(json["unknownMembers"] as? [String] == ["wheels"])
         }

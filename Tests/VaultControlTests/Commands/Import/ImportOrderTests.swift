@@ -112,7 +112,7 @@ import VaultImport
             try await bench.ok(["import", "accept", "web", "--source-is-gone"])
             #expect(try await bench.check(try store(3), "--name", "web") == ["older": 1])
             #expect(try await bench.check(try store(3), "--name", "web", "--adopt") == ["older": 1])
-            #expect(try await bench.check(try store(7), "--name", "web") == ["renewed-by-source": 1])
+            #expect(try await bench.check(try store(7), "--name", "web") == ["renewedBySource": 1])
             #expect(try await bench.logins()["u"]?.refreshToken?.reveal() == "R6")
         }
     }
@@ -139,9 +139,9 @@ import VaultImport
                 ]
                 let source = try bench.file("\(refresh[1]).jsonl", order.map { rows[$0] }.joined())
                 let counts = try await bench.run(source)
-                #expect(counts["other-client"] == 1 && counts["added"] ?? counts["followed"] == 1, "\(counts)")
+                #expect(counts["otherClient"] == 1 && counts["added"] ?? counts["followed"] == 1, "\(counts)")
                 #expect(try await bench.logins()["u"]?.refreshToken?.reveal() == refresh[0])
-                #expect(try await bench.check(source) == ["other-client": 1, "unchanged": 1])
+                #expect(try await bench.check(source) == ["otherClient": 1, "unchanged": 1])
             }
         }
     }
@@ -157,11 +157,11 @@ import VaultImport
                 "INSERT INTO oauth2_token VALUES (2, 7, 'acme', 'Bearer', 'A2', 'R', 2100000001)",
                 "INSERT INTO oauth2_token VALUES (3, 8, 'acme', 'Bearer', 'A3', 'R', 2100000002)")
             let plan = try await bench.run(source, "--dry-run")
-            #expect(plan == ["added": 1, "followed": 1, "duplicate-chain": 1])
+            #expect(plan == ["added": 1, "followed": 1, "duplicateChain": 1])
             #expect(try await bench.run(source) == plan)
             #expect(try await bench.logins()["7"]?.accessToken?.reveal() == "A2")
             #expect(try await bench.allLogins().count == 1)
-            #expect(try await bench.run(source) == ["older": 1, "unchanged": 1, "duplicate-chain": 1])
+            #expect(try await bench.run(source) == ["older": 1, "unchanged": 1, "duplicateChain": 1])
             #expect(try await bench.allLogins().count == 1)
         }
     }

@@ -32,7 +32,7 @@ struct KeyCommandTests {
             #expect(try await world.ok("key", "rotate", "--data-keys").error.contains("2 users with a new data key"))
             for user in ["alice", "bob"] { try await world.ok("token", "get", "--user", user, "--reveal") }
             #expect(
-                try await world.ok("audit", "list", "--kind", "data-key-replaced").output.split(separator: "\n").count
+                try await world.ok("audit", "list", "--kind", "dataKeyReplaced").output.split(separator: "\n").count
                     == 3)
             try await world.ok("verify")
         }
@@ -55,7 +55,7 @@ struct KeyCommandTests {
             for user in ["alice", "bob"] { try await world.ok("token", "get", "--user", user, "--reveal") }
             try await world.fails(.notFound, "token", "get", "--user", "carol", "--reveal")
             #expect(
-                try await world.ok("audit", "list", "--kind", "index-key-replaced").output.split(separator: "\n").count
+                try await world.ok("audit", "list", "--kind", "indexKeyReplaced").output.split(separator: "\n").count
                     == 4)
             try await world.ok("verify")
             let checks = try await world.harness.run("doctor", "--json").json["findings"] as? [[String: Any]]
@@ -76,7 +76,7 @@ struct KeyCommandTests {
             let status = try await world.ok("key", "rotate", "--status", "--json").json
             #expect((status["audit"] as? [String: Any])?["formerKeys"] as? Int == 2)
             #expect(
-                try await world.ok("audit", "list", "--kind", "audit-key-replaced").output.split(separator: "\n").count
+                try await world.ok("audit", "list", "--kind", "auditKeyReplaced").output.split(separator: "\n").count
                     == 4)
             for command in [["verify"], ["audit", "verify"], ["status"], ["audit", "list", "--all"]] {
                 #expect(try await world.ok(command + witness).output.contains("damaged") == false)

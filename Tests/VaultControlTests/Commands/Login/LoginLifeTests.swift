@@ -40,7 +40,7 @@ struct LoginLifeTests {
             let second = try await world.ok("login", "begin", "--into", login, "--login-hint", "alice").line
             try await world.complete(Browser.visit(second))
             #expect(try await world.ok("status", "--brief", "--json").json["pendingRevocations"] as? Int == 0)
-            #expect(try await world.ok("audit", "list", "--json").output.contains("revocation-confirmed"))
+            #expect(try await world.ok("audit", "list", "--json").output.contains("revocationConfirmed"))
         }
     }
 

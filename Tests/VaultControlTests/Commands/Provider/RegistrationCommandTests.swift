@@ -33,7 +33,7 @@ struct RegistrationCommandTests {
             try await world.ok("provider", "registration", "delete", "self", "--yes", "--force")
             try await world.fails(.usage, "provider", "registration", "show", "self")
             try await world.ok("verify")
-            let audit = try await world.ok("audit", "list", "--kind", "client-registration-deleted", "--json")
+            let audit = try await world.ok("audit", "list", "--kind", "clientRegistrationDeleted", "--json")
             #expect(audit.output.contains(id))
         }
     }
@@ -59,8 +59,8 @@ struct RegistrationCommandTests {
                 try await world.ok(["provider", "registration", "show", "acme", "--json"] + tenant).json["clientId"]
                     as? String != "demo")
             let rows = try await world.ok(
-                ["audit", "list", "--kind", "client-registered", "--provider", "acme", "--json"] + tenant)
-            #expect(rows.output.contains("client-registered"))
+                ["audit", "list", "--kind", "clientRegistered", "--provider", "acme", "--json"] + tenant)
+            #expect(rows.output.contains("clientRegistered"))
         }
     }
 

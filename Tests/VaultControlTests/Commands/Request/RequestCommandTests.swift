@@ -84,7 +84,7 @@ struct RequestCommandTests {
         try await World.with { world in
             try await world.logIn("alice")
             let rows = {
-                try await world.ok("audit", "list", "--kind", "token-revealed", "--json").output
+                try await world.ok("audit", "list", "--kind", "tokenRevealed", "--json").output
                     .split(separator: "\n").count
             }
             #expect(try await rows() == 0)
@@ -134,7 +134,7 @@ struct RequestCommandTests {
             let hints = try #require(error["hints"] as? [String])
             #expect(hints.contains { $0.contains("stranger") } && !hints.contains { $0.contains(world.server.base) })
             #expect(world.server.log.records.count == requests)
-            #expect(try await world.ok("audit", "list", "--kind", "token-revealed", "--json").output.isEmpty)
+            #expect(try await world.ok("audit", "list", "--kind", "tokenRevealed", "--json").output.isEmpty)
             try await world.ok(
                 "provider", "update", "acme", "--api-origin", world.server.base, "--allow-insecure-loopback", "--yes")
             #expect(try await world.ok(Self.request(world)).json["user"] as? String == "alice")

@@ -128,7 +128,7 @@ struct TenantCommandTests {
                 row(separated + "alice", "acme") + row("bob", separated + "acme") + row("carolyn", "acme"))
             let result = try await world.harness.run("import", "run", path, "--json")
             #expect(result.status == 3, "\(result.error)")
-            #expect(try result.json["reasons"] as? [String: Int] == ["malformed-user": 1, "unknown-provider": 1])
+            #expect(try result.json["reasons"] as? [String: Int] == ["malformedUser": 1, "unknownProvider": 1])
             #expect(try await world.ok("user", "list", "--count", "--json").json["users"] as? Int == 1)
             let advice = try await world.harness.run(
                 "import", "run", path, "--tenant", "fabrikam", "--dry-run", "--name", "other")

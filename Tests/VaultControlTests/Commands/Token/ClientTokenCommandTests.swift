@@ -26,7 +26,7 @@ struct ClientTokenCommandTests {
             #expect(shown["accessToken"] == nil)
             let revealed = try await world.ok("token", "client", "billing", "--reveal")
             #expect(revealed.line.contains("CANARY-"))
-            let audit = try await world.ok("audit", "list", "--kind", "client-token-revealed", "--json")
+            let audit = try await world.ok("audit", "list", "--kind", "clientTokenRevealed", "--json")
             #expect(audit.output.split(separator: "\n").count == 1)
             #expect(audit.output.contains(#""provider":"billing""#))
         }

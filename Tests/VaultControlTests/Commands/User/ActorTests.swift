@@ -23,14 +23,14 @@ struct ActorTests {
             try await world.ok("maintain", "--once")
             try await world.ok("user", "disable", "alice", "--yes")
             let rows = try await Self.rows(world)
-            let disabled = try #require(rows.first { $0["kind"] as? String == "user-disabled" })
+            let disabled = try #require(rows.first { $0["kind"] as? String == "userDisabled" })
             let actor = try #require(disabled["actor"] as? [String: Any])
             #expect(actor["tool"] as? String == "vaultctl user disable")
             #expect(actor["uid"] as? Int == Int(geteuid()))
             #expect((actor["host"] as? String)?.isEmpty == false)
             let renewed = try #require(rows.first { $0["kind"] as? String == "renewed" })
             #expect(renewed["actor"] is NSNull)
-            let text = try await world.ok("audit", "list", "--kind", "user-disabled").output
+            let text = try await world.ok("audit", "list", "--kind", "userDisabled").output
             #expect(text.contains("(vaultctl user disable)"))
             try await world.ok("verify")
         }
@@ -42,7 +42,7 @@ struct ActorTests {
             try await world.logIn("alice")
             try await world.ok("restore", "hold", "--yes")
             let rows = try await Self.rows(world)
-            for (kind, tool) in [("vault-created", "vaultctl init"), ("vault-restored", "vaultctl restore hold")] {
+            for (kind, tool) in [("vaultCreated", "vaultctl init"), ("vaultRestored", "vaultctl restore hold")] {
                 let row = try #require(rows.first { $0["kind"] as? String == kind }, "\(Self.kinds(rows))")
                 let actor = try #require(row["actor"] as? [String: Any], "\(row)")
                 #expect(actor["tool"] as? String == tool)
@@ -65,14 +65,14 @@ struct ActorTests {
         }
         let harness = try Harness()
         #expect(try await harness.run("init").status == 0)
-        #expect(try await tools(harness.vault, harness.key, "vault-created") == ["vaultctl init"])
+        #expect(try await tools(harness.vault, harness.key, "vaultCreated") == ["vaultctl init"])
 
         try FileManager.default.createDirectory(
             atPath: harness.path("backup"), withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         let made = try await harness.run("backup", "create", harness.path("backup"), "--same-device", "--json").json
         let restored = harness.path("restored.vault")
         #expect(try await harness.run("backup", "restore", try #require(made["path"] as? String), restored).status == 0)
-        #expect(try await tools(restored, harness.key, "vault-restored") == ["vaultctl backup restore"])
+        #expect(try await tools(restored, harness.key, "vaultRestored") == ["vaultctl backup restore"])
 
         let old = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Vaults/v007")
         let (vault, key) = (harness.path("old.vault"), harness.path("old.key"))
@@ -82,7 +82,7 @@ struct ActorTests {
         }
         let migrated = try await harness.run("migrate", "up", "--yes", "--vault", vault, "--key-file", key)
         #expect(migrated.status == 0, "\(migrated.error)")
-        #expect(try await tools(vault, key, "vault-migrated").last == "vaultctl migrate up")
+        #expect(try await tools(vault, key, "vaultMigrated").last == "vaultctl migrate up")
     }
 
     @Test func rowsOfLoginsNameTheirProvider() async throws {
@@ -90,9 +90,9 @@ struct ActorTests {
             let login = try await world.logIn("alice")
             try await world.ok("login", "remove", login, "--yes")
             let rows = try await Self.rows(world, "--login", login)
-            #expect(Self.kinds(rows).contains("login-removed"))
+            #expect(Self.kinds(rows).contains("loginRemoved"))
             #expect(rows.allSatisfy { $0["provider"] as? String == "acme" }, "\(rows)")
-            #expect(try await Self.kinds(Self.rows(world, "--provider", "acme")).contains("login-removed"))
+            #expect(try await Self.kinds(Self.rows(world, "--provider", "acme")).contains("loginRemoved"))
         }
     }
 
@@ -108,7 +108,7 @@ struct ActorTests {
             let object = try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: path)))
             let certificate = try #require(object as? [String: Any])
             #expect(certificate["handle"] as? String == handle)
-            let rows = try await Self.rows(world, "--user-handle", handle, "--kind", "user-erased")
+            let rows = try await Self.rows(world, "--user-handle", handle, "--kind", "userErased")
             #expect(rows.map { $0["sequence"] as? Int } == [certificate["row"] as? Int])
             #expect(try String(contentsOfFile: path, encoding: .utf8).contains("alice") == false)
             let exported = try await world.ok("audit", "export", "--since", "0", "--jsonl").output
@@ -132,10 +132,10 @@ struct ActorTests {
             #expect(logins.map { $0["id"] as? String } == [login])
             #expect(logins[0].keys.contains("subject") && logins[0].keys.contains("attributes"))
             let rows = try #require(document["auditRows"] as? [[String: Any]])
-            #expect(Self.kinds(rows).contains("login-created"))
+            #expect(Self.kinds(rows).contains("loginCreated"))
             let handles = Set(rows.compactMap { $0["user"] as? String })
             #expect(handles.count == 1)
-            #expect(try await Self.kinds(Self.rows(world)).last == "users-resolved")
+            #expect(try await Self.kinds(Self.rows(world)).last == "usersResolved")
             try await world.fails(.notFound, "user", "export", "carol")
         }
     }

@@ -69,7 +69,7 @@ struct WitnessCommandTests {
         #expect(shown.status == 0, "\(shown.error)")
         #expect(try shown.json["sharesDevice"] as? Bool == !TestEngine.isServer)
         let rows = try await scene.run("audit", "list", "-n", "1")
-        #expect(rows.output.contains("witness-replaced"))
+        #expect(rows.output.contains("witnessReplaced"))
         // In a new incarnation: what is older is held.
         let before = try #require(note.split(separator: "\n").dropFirst(3).first?.split(separator: " ").last)
         #expect(try shown.json["incarnation"] as? Int == (try #require(Int(before))) + 1)
@@ -195,7 +195,7 @@ struct WitnessCommandTests {
         #expect(try await scene.run("status").status == 0)
         let again = try await scene.run("witness", "begin")
         #expect(again.status == 1 && again.error.contains(scene.witness), "\(again.error)")
-        #expect(try await scene.run("audit", "list").output.contains("witness-begun"))
+        #expect(try await scene.run("audit", "list").output.contains("witnessBegun"))
     }
 
     @Test func showingChangesNothing() async throws {
@@ -238,10 +238,10 @@ struct WitnessCommandTests {
             let refused = try await harness.run(["witness", "accept", "--yes"] + witness)
             #expect(refused.status == 10 && refused.error.contains("hint: "), "\(witness): \(refused.error)")
         }
-        #expect(try await harness.run("audit", "list", "--kind", "witness-replaced").output.isEmpty)
+        #expect(try await harness.run("audit", "list", "--kind", "witnessReplaced").output.isEmpty)
         try FileManager.default.removeItem(atPath: path + ".tmp")
         #expect(try await harness.run("witness", "accept", "--yes", "--witness", path).status == 0)
-        #expect(try await harness.run("audit", "list", "--kind", "witness-replaced").output.isEmpty == false)
+        #expect(try await harness.run("audit", "list", "--kind", "witnessReplaced").output.isEmpty == false)
     }
 
     /// Slips of the hand: the witness log is named like something else. One line more would destroy a key.
