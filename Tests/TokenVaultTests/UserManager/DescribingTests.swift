@@ -25,7 +25,7 @@ struct DescribingTests {
         #expect(try await world.users.setLabel("old work", of: .user("alice")).label == "old work")
         #expect(try await world.vault.login(login.id).failure != nil)
         #expect(try await world.users.setLabel(nil, of: .login(login.id)).label == nil)
-        await #expect(try world.tale().suffix(3).allSatisfy { $0.hasPrefix("login-") || $0.hasPrefix("failure-") })
+        await #expect(try world.tale().suffix(3).allSatisfy { $0.hasPrefix("login") || $0.hasPrefix("failure") })
         await #expect(try world.tale().contains("loginDescribed what=label"))
         let long = String(repeating: "x", count: 1_025)
         #expect(await code { try await world.users.setLabel(long, of: .login(login.id)) } == .invalidArgument)
