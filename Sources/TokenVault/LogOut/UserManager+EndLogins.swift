@@ -35,7 +35,7 @@ extension UserManager {
         }
         var report = LoginEndReport()
         var silent: Set<ProviderHandle> = []
-        var pages = vault.logins(where: filter, pageSize: Self.pageSize).makePages()
+        var pages = vault.filtered(filter, pageSize: Self.pageSize).makePages()
         while let page = try await pages.next() {
             var wanted: [LoginHandle] = []
             for entry in page.entries {

@@ -1,48 +1,56 @@
-public import FoundationEssentials
+import FoundationEssentials
 public import HTTPTypes
-public import OAuthClient
+import OAuthClient
 import VaultStorage
 
 extension UserManager {
-    /// Adds a good access token of this login to a request for an API.
+    /// A request for an API with a good access token of this login.
     ///
     /// ```swift
-    /// var request = HTTPRequest(method: .get, scheme: "https", authority: "api.example", path: "/me")
-    /// try await users.authorize(&request, for: .user("alice"))
+    /// let request = HTTPRequest(method: .get, scheme: "https", authority: "api.example", path: "/me")
+    /// let authorized = try await users.authorize(request, for: .user("alice"))
+    /// let response = try await send(authorized.request)
+    /// let outcome = await authorized.outcome(of: response)
     /// ```
     ///
-    /// `Authorization` is set, and for a token that is bound to a key also `DPoP`, with a proof for just this method, URL
-    /// and token: authorize every request anew, repeats included. What stood in the two fields before is replaced. The
-    /// request is left alone if anything fails. One that no token may go with fails before a token is fetched.
+    /// Authorize every request anew, repeats included. One that no token may go with fails before a token is fetched.
     ///
-    /// - Returns: The token that was used, for ``reportRejected(_:)``.
     /// - Throws: ``VaultError``, ``VaultError/Code/invalidArgument`` for a URL that is not `https`, unless it is on this
     ///   machine and ``UserManagerOptions/allowsInsecureLoopback`` is set; ``VaultError/Code/originNotAllowed`` for one that
     ///   is not among the provider's ``ProviderRegistration/apiOrigins``; or `CancellationError`.
-    @discardableResult
     public func authorize(
-        _ request: inout HTTPRequest, for login: LoginRef, _ tokenRequest: TokenRequest = TokenRequest()
-    ) async throws -> VaultToken {
+        _ request: HTTPRequest, for login: LoginRef, _ tokenRequest: TokenRequest = TokenRequest()
+    ) async throws -> AuthorizedRequest {
         let target = try target(of: request)
         let token = try await accessToken(for: login, tokenRequest, to: target)
-        try await authorize(&request, to: target, with: PresentedToken(token))
-        return token
+        let presented = PresentedToken(token)
+        return AuthorizedRequest(
+            try await authorized(request, to: target, with: presented), presented, of: token, self)
     }
 
-    /// Adds a token that is at hand. See ``authorize(_:for:_:)``.
-    public func authorize(_ request: inout HTTPRequest, with token: VaultToken) async throws {
-        try await authorize(&request, with: PresentedToken(token))
+    /// The same with a token that is at hand. See ``authorize(_:for:_:)``.
+    public func authorize(_ request: HTTPRequest, with token: VaultToken) async throws -> AuthorizedRequest {
+        let presented = PresentedToken(token)
+        return AuthorizedRequest(try await authorized(request, with: presented), presented, of: token, self)
     }
 
-    func authorize(_ request: inout HTTPRequest, with token: PresentedToken) async throws {
+    /// The same with a token of the client itself. See ``authorize(_:for:_:)``.
+    public func authorize(
+        _ request: HTTPRequest, withClientToken token: ClientToken
+    ) async throws -> AuthorizedRequest {
+        let presented = PresentedToken(token)
+        return AuthorizedRequest(try await authorized(request, with: presented), presented, self)
+    }
+
+    func authorized(_ request: HTTPRequest, with token: PresentedToken) async throws -> HTTPRequest {
         let target = try target(of: request)
         try await requireAllowed(target, by: token.provider)
-        try await authorize(&request, to: target, with: token)
+        return try await authorized(request, to: target, with: token)
     }
 
-    private func authorize(
-        _ request: inout HTTPRequest, to target: EndpointURL, with token: PresentedToken
-    ) async throws {
+    private func authorized(
+        _ request: HTTPRequest, to target: EndpointURL, with token: PresentedToken
+    ) async throws -> HTTPRequest {
         var fields = request.headerFields
         fields[.dpop] = nil
         switch token.tokenType {
@@ -58,7 +66,9 @@ extension UserManager {
             fields[.authorization] = nil
             fields.append(.secret(.authorization, value))
         }
+        var request = request
         request.headerFields = fields
+        return request
     }
 
     private func proof(
@@ -83,28 +93,8 @@ extension UserManager {
         return stored.flatMap { DPoPContext($0)?.key }
     }
 
-    /// Says what a resource server's reply means for the token, and keeps the nonce and the clock that it brings.
+    /// See ``AuthorizedRequest/outcome(of:startedAt:body:)``.
     ///
-    /// A token is refused by `WWW-Authenticate` with `invalid_token` (RFC 6750 §3.1), and by what the provider's profile lists
-    /// in its section `resource`, such as a bare 401.
-    ///
-    /// Call it for every reply to a request that was authorized here, good ones too: any reply may bring the nonce for the
-    /// next request (RFC 9449 §8.2).
-    ///
-    /// - Parameters:
-    ///   - response: The head of the reply.
-    ///   - request: As it was sent, with the fields that were added.
-    ///   - token: The token that ``authorize(_:for:_:)`` returned for this request.
-    ///   - startedAt: When it was sent. Without it nothing is learned about the server's clock.
-    ///   - body: Of replies for which ``needsBody(of:authorizedWith:)`` says so, if it is no longer than 64 KiB.
-    @discardableResult
-    public func read(
-        _ response: HTTPResponse, to request: HTTPRequest, authorizedWith token: VaultToken, startedAt: Date? = nil,
-        body: [UInt8]? = nil
-    ) async -> ResourceReply {
-        await read(response, to: request, PresentedToken(token), startedAt, body) { context.prove(token) }
-    }
-
     /// - Parameter prove: called if the server took the token.
     func read(
         _ response: HTTPResponse, to request: HTTPRequest, _ token: PresentedToken, _ startedAt: Date?,
@@ -145,12 +135,7 @@ extension UserManager {
         return isRefusedByRule && !isAboutScope ? .refusedToken : .final
     }
 
-    /// Whether ``read(_:to:authorizedWith:startedAt:body:)`` needs the body of this reply: some providers say in a body
-    /// with status 200 that the token has expired. Its length may not be known yet: of a longer one than 64 KiB, pass nil.
-    public func needsBody(of response: HTTPResponse, authorizedWith token: VaultToken) async -> Bool {
-        await needsBody(of: response, PresentedToken(token))
-    }
-
+    /// See ``AuthorizedRequest/needsBody(of:)``.
     func needsBody(of response: HTTPResponse, _ token: PresentedToken) async -> Bool {
         // Some servers ask for a nonce in the body alone.
         let maySayNonce =
@@ -183,15 +168,7 @@ extension UserManager {
         }
     }
 
-    /// What a request with this token has to be sent with: the client certificate that the token is bound to (RFC 8705 §3),
-    /// as the provider is registered in the vault now; nil: the token is bound to none.
-    ///
-    /// `AuthorizingClient` does this by itself. Throws ``VaultError/Code/conflict`` if the provider cannot be read: the token
-    /// must not go out then, because it may be bound.
-    public func certificate(for token: VaultToken) async throws -> ClientCertificate? {
-        try await certificate(for: PresentedToken(token))
-    }
-
+    /// See ``AuthorizedRequest/certificate()``.
     func certificate(for token: PresentedToken) async throws -> ClientCertificate? {
         guard token.provider != nil else { return nil }
         guard let facts = await resourceFacts(of: token) else {

@@ -9,24 +9,24 @@ package struct StoredEventPage: Sendable, Equatable {
 }
 
 /// Events from the vault's record, and then those that come. See ``UserManager/events(after:of:)``.
-public struct StoredEvents: AsyncSequence, Sendable {
-    public typealias Element = SessionEvent
-    public typealias Failure = any Error
+struct StoredEvents: AsyncSequence, Sendable {
+    typealias Element = SessionEvent
+    typealias Failure = any Error
 
     let vault: Vault
     let scope: SessionRef?
     let cursor: EventCursor
 
-    public func makeAsyncIterator() -> Iterator { Iterator(sequence: self, cursor: cursor) }
+    func makeAsyncIterator() -> Iterator { Iterator(sequence: self, cursor: cursor) }
 
     /// One reader of the record.
-    public struct Iterator: AsyncIteratorProtocol {
+    struct Iterator: AsyncIteratorProtocol {
         let sequence: StoredEvents
         var cursor: EventCursor
         var events = [SessionEvent]()[...]
 
         /// Waits for the next event. Nil when the vault is closed.
-        public mutating func next() async throws -> SessionEvent? {
+        mutating func next() async throws -> SessionEvent? {
             while events.isEmpty {
                 try Task.checkCancellation()
                 guard !sequence.vault.isClosing else { return nil }

@@ -28,7 +28,9 @@ extension UserManager {
     /// - Parameters:
     ///   - cursor: Everything up to it has been dealt with. ``EventCursor/start``: all that the vault still has.
     ///   - session: Only events of this login or user; nil: of all.
-    public func events(after cursor: EventCursor, of session: SessionRef? = nil) -> StoredEvents {
+    public func events(
+        after cursor: EventCursor, of session: SessionRef? = nil
+    ) -> some AsyncSequence<SessionEvent, any Error> & Sendable {
         StoredEvents(vault: vault, scope: session, cursor: cursor)
     }
 }

@@ -75,10 +75,10 @@ extension TenantView {
     /// sealed in it. See ``Vault/logins(where:after:pageSize:)``.
     public func logins(
         where filter: LoginFilter = LoginFilter(), after id: LoginID? = nil, pageSize: Int = 500
-    ) -> TenantLogins {
+    ) -> some AsyncSequence<Login, any Error> & Sendable {
         var filter = filter
         filter.tenant = tenant
-        return TenantLogins(view: self, logins: vault.logins(where: filter, after: id, pageSize: pageSize))
+        return TenantLogins(view: self, logins: vault.filtered(filter, after: id, pageSize: pageSize))
     }
 
     // MARK: Watching
@@ -114,21 +114,21 @@ extension TenantView {
 }
 
 /// Logins of one tenant that fit a filter. Each iterator reads the vault anew.
-public struct TenantLogins: AsyncSequence, Sendable {
-    public typealias Element = Login
-    public typealias Failure = any Error
+struct TenantLogins: AsyncSequence, Sendable {
+    typealias Element = Login
+    typealias Failure = any Error
 
     let view: TenantView
     let logins: FilteredLogins
 
-    public func makeAsyncIterator() -> Iterator { Iterator(view: view, logins: logins.makeAsyncIterator()) }
+    func makeAsyncIterator() -> Iterator { Iterator(view: view, logins: logins.makeAsyncIterator()) }
 
     /// One pass over the listing.
-    public struct Iterator: AsyncIteratorProtocol {
+    struct Iterator: AsyncIteratorProtocol {
         let view: TenantView
         var logins: FilteredLogins.Iterator
 
-        public mutating func next() async throws -> Login? {
+        mutating func next() async throws -> Login? {
             while let entry = try await logins.next() {
                 if case .login(let login) = entry { return view.plain(login) }
             }

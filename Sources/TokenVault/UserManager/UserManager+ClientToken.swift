@@ -11,7 +11,7 @@ extension UserManager {
     ///
     /// ```swift
     /// let token = try await users.clientToken(provider: "billing", TokenRequest(scope: Scope("invoice.read")))
-    /// try await users.authorize(&request, withClientToken: token)
+    /// let authorized = try await users.authorize(request, withClientToken: token)
     /// ```
     ///
     /// - Parameters:

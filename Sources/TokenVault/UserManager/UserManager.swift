@@ -46,13 +46,7 @@ import VaultStorage
 /// ### Requests to APIs
 /// - ``authorize(_:for:_:)``
 /// - ``authorize(_:with:)``
-/// - ``read(_:to:authorizedWith:startedAt:body:)``
-/// - ``needsBody(of:authorizedWith:)``
 /// - ``authorize(_:withClientToken:)``
-/// - ``read(_:to:authorizedWithClientToken:startedAt:body:)``
-/// - ``needsBody(of:authorizedWithClientToken:)``
-/// - ``certificate(for:)``
-/// - ``certificate(forClientToken:)``
 /// ### Tenants
 /// - ``tenant(_:)``
 /// ### Watching

@@ -14,7 +14,13 @@ extension Vault {
     ///   - filter: Which are wanted.
     ///   - id: The listing begins behind this login; nil: with the first.
     ///   - pageSize: How many rows are read at a time: 1 to 10 000.
-    public func logins(where filter: LoginFilter, after id: LoginID? = nil, pageSize: Int = 500) -> FilteredLogins {
+    public func logins(
+        where filter: LoginFilter, after id: LoginID? = nil, pageSize: Int = 500
+    ) -> some AsyncSequence<LoginEntry, any Error> & Sendable {
+        filtered(filter, after: id, pageSize: pageSize)
+    }
+
+    package func filtered(_ filter: LoginFilter, after id: LoginID? = nil, pageSize: Int) -> FilteredLogins {
         FilteredLogins(vault: self, filter: filter, first: id, pageSize: min(max(1, pageSize), 10_000))
     }
 
@@ -45,7 +51,7 @@ extension Vault {
         where filter: LoginFilter, progress: @escaping @Sendable (_ seen: Int) -> Void = { _ in }
     ) async throws -> LoginCounts {
         var counts = LoginCounts()
-        var pages = logins(where: filter, pageSize: 1_000).makePages()
+        var pages = filtered(filter, pageSize: 1_000).makePages()
         while let page = try await pages.next() {
             for entry in page.entries { counts.count(entry) }
             progress(page.seen)
@@ -75,25 +81,25 @@ package struct LoginCounts: Sendable, Equatable {
 }
 
 /// Logins that fit a filter. Each iterator reads the vault anew.
-public struct FilteredLogins: AsyncSequence, Sendable {
-    public typealias Element = LoginEntry
-    public typealias Failure = any Error
+package struct FilteredLogins: AsyncSequence, Sendable {
+    package typealias Element = LoginEntry
+    package typealias Failure = any Error
 
     let vault: Vault
     let filter: LoginFilter
     let first: LoginID?
     let pageSize: Int
 
-    public func makeAsyncIterator() -> Iterator { Iterator(pages: makePages()) }
+    package func makeAsyncIterator() -> Iterator { Iterator(pages: makePages()) }
 
     package func makePages() -> Pages { Pages(sequence: self, last: first) }
 
     /// One pass over the listing.
-    public struct Iterator: AsyncIteratorProtocol {
+    package struct Iterator: AsyncIteratorProtocol {
         var pages: Pages
         var entries = [LoginEntry]()[...]
 
-        public mutating func next() async throws -> LoginEntry? {
+        package mutating func next() async throws -> LoginEntry? {
             while entries.isEmpty {
                 guard let page = try await pages.next() else { return nil }
                 entries = page.entries[...]

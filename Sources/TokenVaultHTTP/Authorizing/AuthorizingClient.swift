@@ -70,9 +70,8 @@ public final class AuthorizingClient: Service {
     ) async throws -> ResourceResponse {
         var tokenRequest = tokenRequest
         tokenRequest.deadline = tokenRequest.deadline ?? options.tokenDeadline
-        var authorized = request
-        let token = try await users.authorize(&authorized, for: login, tokenRequest)
-        return try await send(request, body, authorized, with: .login(token))
+        let token = try await users.accessToken(for: login, tokenRequest, sentWith: request)
+        return try await send(request, body, with: .login(token))
     }
 
     /// Sends a request with a token of the client itself, for work that is no user's. See ``send(_:body:for:_:)``.
@@ -93,9 +92,7 @@ public final class AuthorizingClient: Service {
         // A request that no token may go with fails before one is fetched.
         try await users.checkTarget(of: request, forClientOf: provider)
         let token = try await source.token(users)
-        var authorized = request
-        try await users.authorize(&authorized, withClientToken: token)
-        return try await send(request, body, authorized, with: .client(token), source)
+        return try await send(request, body, with: .client(token), source)
     }
 
     /// Sends a request with a token of this user's only login. See ``send(_:body:for:_:)``.
@@ -105,13 +102,12 @@ public final class AuthorizingClient: Service {
         try await send(request, body: body, for: .user(userId))
     }
 
-    /// Sends what was authorized with this token, and the request again as often as it makes sense.
+    /// Sends a request with this token, and again as often as it makes sense.
     private func send(
-        _ request: HTTPRequest, _ body: RequestBody, _ authorized: HTTPRequest, with first: SentToken,
-        _ source: ClientTokenSource? = nil
+        _ request: HTTPRequest, _ body: RequestBody, with first: SentToken, _ source: ClientTokenSource? = nil
     ) async throws -> ResourceResponse {
         var token = first
-        var trial = try await attempt(authorized, body, token)
+        var trial = try await attempt(request, body, token)
         var (proofs, mayRenew) = (0, true)
         let waitsUntil = ContinuousClock.now + Self.longestWait
         while true {
@@ -139,7 +135,7 @@ public final class AuthorizingClient: Service {
                 else { return response }
                 mayRenew = false
                 token = newer
-                trial = try await attempt(again: request, body, token)
+                trial = try await attempt(request, body, token)
             }
         }
     }
@@ -162,37 +158,22 @@ public final class AuthorizingClient: Service {
         var isRefused = false
         defer { if let pass { gate.leave(pass, isRefused: isRefused) } }
         try Task.checkCancellation()
-        let trial = try await attempt(again: request, body, token)
+        let trial = try await attempt(request, body, token)
         isRefused = trial.meaning == .wantsNewProof
         return trial
     }
 
     /// With a new proof, which has the latest nonce.
-    private func attempt(again request: HTTPRequest, _ body: RequestBody, _ token: SentToken) async throws -> Trial {
-        var authorized = request
-        switch token {
-        case .login(let token): try await users.authorize(&authorized, with: token)
-        case .client(let token): try await users.authorize(&authorized, withClientToken: token)
-        }
-        return try await attempt(authorized, body, token)
-    }
-
-    private func attempt(_ authorized: HTTPRequest, _ body: RequestBody, _ token: SentToken) async throws -> Trial {
+    private func attempt(_ request: HTTPRequest, _ body: RequestBody, _ token: SentToken) async throws -> Trial {
+        let authorized =
+            switch token {
+            case .login(let token): try await users.authorize(request, with: token)
+            case .client(let token): try await users.authorize(request, withClientToken: token)
+            }
         let startedAt = users.vault.wallClock()
         var response = try await exchange(authorized, body, token)
-        let meaning: ResourceReply
-        switch token {
-        case .login(let token):
-            let needsBody = await users.needsBody(of: response.head, authorizedWith: token)
-            meaning = await users.read(
-                response.head, to: authorized, authorizedWith: token, startedAt: startedAt,
-                body: needsBody ? response.readAhead() : nil)
-        case .client(let token):
-            let needsBody = await users.needsBody(of: response.head, authorizedWithClientToken: token)
-            meaning = await users.read(
-                response.head, to: authorized, authorizedWithClientToken: token, startedAt: startedAt,
-                body: needsBody ? response.readAhead() : nil)
-        }
+        let body = await authorized.needsBody(of: response.head) ? response.readAhead() : nil
+        let meaning = await authorized.outcome(of: response.head, startedAt: startedAt, body: body)
         return Trial(response: response, meaning: meaning, startedAt: startedAt)
     }
 
@@ -215,8 +196,9 @@ public final class AuthorizingClient: Service {
     }
 
     private func exchange(
-        _ request: HTTPRequest, _ body: RequestBody, _ token: SentToken
+        _ authorized: AuthorizedRequest, _ body: RequestBody, _ token: SentToken
     ) async throws -> ResourceResponse {
+        let request = authorized.request
         var outgoing = HTTPClientRequest(
             url: "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "/")")
         outgoing.method = HTTPMethod(rawValue: request.method.rawValue)
@@ -231,7 +213,7 @@ public final class AuthorizingClient: Service {
             outgoing.body = Self.streaming(stream, length: length)
         }
         do {
-            let lease = try await lease(for: request, token)
+            let lease = try await lease(for: authorized)
             let response = try await lease.client.execute(
                 outgoing, deadline: .now() + TimeAmount(options.timeout))
             return try ResourceResponse(response, token: token, lease)
@@ -243,13 +225,9 @@ public final class AuthorizingClient: Service {
     }
 
     /// A token that is bound to a certificate goes out together with it, or not at all.
-    private func lease(for request: HTTPRequest, _ token: SentToken) async throws -> CertificateClients.Lease {
-        let certificate =
-            switch token {
-            case .login(let token): try await users.certificate(for: token)
-            case .client(let token): try await users.certificate(forClientToken: token)
-            }
-        let isPlain = request.scheme?.lowercased() == "http"
+    private func lease(for authorized: AuthorizedRequest) async throws -> CertificateClients.Lease {
+        let certificate = try await authorized.certificate()
+        let isPlain = authorized.request.scheme?.lowercased() == "http"
         guard certificate == nil || !isPlain else { throw HTTPTransportError(.notSent, .refused) }
         return try clients.lease(.init(certificate: certificate, isDirect: isPlain && options.proxy != nil))
     }

@@ -44,7 +44,7 @@ extension Vault {
         let end = now.advanced(by: span)
         var endings: [LoginEnding] = []
         var policies: [ProviderHandle: ProviderProfile.RefreshPolicy?] = [:]
-        var pages = logins(where: filter, pageSize: Self.endingsPage).makePages()
+        var pages = filtered(filter, pageSize: Self.endingsPage).makePages()
         while let page = try await pages.next() {
             for case .login(let login) in page.entries {
                 guard let stored = try? await store.login(login.id.handle), stored.isLiving else { continue }

@@ -59,8 +59,7 @@ struct ClientSecretWireTests {
             #expect(
                 try await world.client.send(world.request(), for: .login(login.id), TokenRequest(resource: here)).head
                     .status == .ok)
-            var request = world.request()
-            try await world.users.authorize(&request, with: other)
+            _ = try await world.users.authorize(world.request(), with: other)
             #expect(try await world.client.send(world.request(), for: .login(login.id)).head.status == .ok)
             #expect(world.renewals == 2)
             do {

@@ -61,9 +61,9 @@ struct MutualTLSWireTests {
             try await world.addProvider(.selfSignedTLSClientAuth(own.client))
             let login = try await world.addLogin()
             let token = try await world.users.accessToken(for: .login(login.id), .renewed)
-            #expect(try await world.users.certificate(for: token) == own.client)
-            var request = try world.resource
-            try await world.users.authorize(&request, with: token)
+            let authorized = try await world.users.authorize(world.resource, with: token)
+            #expect(try await authorized.certificate() == own.client)
+            let request = authorized.request
             func status(_ certificate: ClientCertificate?) async throws -> Int {
                 guard let certificate else {
                     return try await world.transport.send(request, body: [], limits: .patient).response.status.code

@@ -187,13 +187,14 @@ struct ClientTokenTests {
         let token = try await world.users.clientToken(provider: "acme")
         #expect(token.tokenType == .dpop)
         #expect(world.transport.requests.first?.request.headerFields[.dpop] != nil)
-        var request = HTTPRequest(method: .get, scheme: "https", authority: "api.example", path: "/me")
-        try await world.users.authorize(&request, withClientToken: token)
+        let authorized = try await world.users.authorize(
+            HTTPRequest(method: .get, scheme: "https", authority: "api.example", path: "/me"), withClientToken: token)
+        let request = authorized.request
         #expect(request.headerFields[.authorization] == "DPoP CANARY-access-c1")
         #expect(request.headerFields[.dpop]?.split(separator: ".").count == 3)
         let fields: HTTPFields = [.wwwAuthenticate: #"DPoP error="use_dpop_nonce""#, .dpopNonce: "n-1"]
         let response = HTTPResponse(status: .unauthorized, headerFields: fields)
-        #expect(await world.users.read(response, to: request, authorizedWithClientToken: token) == .wantsNewProof)
+        #expect(await authorized.outcome(of: response) == .wantsNewProof)
         // A plain token is refused.
         world.transport.enqueue(reply("c2"))
         #expect(await code { try await world.users.clientToken(provider: "acme", .renewed) } == .protocolViolation)

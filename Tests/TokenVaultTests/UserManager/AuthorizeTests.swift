@@ -163,7 +163,8 @@ struct AuthorizeTests {
             var request = request()
             let token = try await world.users.authorize(&request, for: .login(bound.id))
             let isNew = body != nil && response.status != .forbidden && response.headerFields[.dpopNonce] != nil
-            await #expect(world.users.needsBody(of: response, authorizedWith: token) || !isNew, "\(response)")
+            let authorized = try await world.users.authorize(request, with: token)
+            await #expect(authorized.needsBody(of: response) || !isNew, "\(response)")
             await #expect(
                 world.users.read(response, to: request, authorizedWith: token, body: body) == expected, "\(response)")
         }
@@ -212,7 +213,7 @@ struct AuthorizeTests {
         ] {
             await #expect(world.users.read(response, to: request, authorizedWith: token) == .final)
         }
-        #expect(await !world.users.needsBody(of: json(.unauthorized), authorizedWith: token))
+        #expect(try await !world.users.authorize(request, with: token).needsBody(of: json(.unauthorized)))
     }
 
     @Test func aCodeInABodyIsARefusedTokenWhereTheProfileSaysSo() async throws {
@@ -221,13 +222,14 @@ struct AuthorizeTests {
         var request = request()
         let token = try await world.users.authorize(&request, for: .login(login.id))
         let users = world.users
-        #expect(await users.needsBody(of: json(.ok, length: 10), authorizedWith: token))
-        #expect(await users.needsBody(of: json(.ok), authorizedWith: token))
-        #expect(await !users.needsBody(of: json(.ok, length: 10, type: "application/json-seq"), authorizedWith: token))
-        #expect(await users.needsBody(of: json(.ok, length: 65_536), authorizedWith: token))
-        #expect(await !users.needsBody(of: json(.ok, length: 65_537), authorizedWith: token))
-        #expect(await !users.needsBody(of: json(.ok, length: 10, type: "image/png"), authorizedWith: token))
-        #expect(await !users.needsBody(of: json(.notFound, length: 10), authorizedWith: token))
+        let authorized = try await users.authorize(request, with: token)
+        #expect(await authorized.needsBody(of: json(.ok, length: 10)))
+        #expect(await authorized.needsBody(of: json(.ok)))
+        #expect(await !authorized.needsBody(of: json(.ok, length: 10, type: "application/json-seq")))
+        #expect(await authorized.needsBody(of: json(.ok, length: 65_536)))
+        #expect(await !authorized.needsBody(of: json(.ok, length: 65_537)))
+        #expect(await !authorized.needsBody(of: json(.ok, length: 10, type: "image/png")))
+        #expect(await !authorized.needsBody(of: json(.notFound, length: 10)))
         for (body, expected) in [
             (#"{"ok":false,"error":"token_expired"}"#, ResourceReply.refusedToken), (#"{"ok":true}"#, .final),
             (#"{"ok":false,"error":"channel_not_found"}"#, .final), ("token_expired", .final),

@@ -1,0 +1,65 @@
+public import FoundationEssentials
+public import HTTPTypes
+public import OAuthClient
+
+/// A request for an API that carries a token, and what is to be known about its reply. ``UserManager/authorize(_:for:_:)``
+/// makes it.
+///
+/// It is good for one sending: a proof is made for just this method, URL and token.
+public struct AuthorizedRequest: Sendable {
+    /// As it is to be sent. `Authorization` is set, and for a token that is bound to a key also `DPoP`; what stood in the two
+    /// fields before is replaced.
+    public let request: HTTPRequest
+    /// The login's token that it carries; nil: one of the client itself.
+    public let token: VaultToken?
+
+    let presented: PresentedToken
+    let users: UserManager
+
+    init(_ request: HTTPRequest, _ presented: PresentedToken, of token: VaultToken? = nil, _ users: UserManager) {
+        self.request = request
+        self.presented = presented
+        self.token = token
+        self.users = users
+    }
+
+    /// The client certificate with which it must be sent, because the token is bound to it (RFC 8705 §3), as the provider is
+    /// registered in the vault now; nil: the token is bound to none.
+    ///
+    /// - Throws: ``VaultError/Code/conflict`` if the provider cannot be read: then the token must not be sent, because it may
+    ///   be bound.
+    public func certificate() async throws -> ClientCertificate? {
+        try await users.certificate(for: presented)
+    }
+
+    /// Whether ``outcome(of:startedAt:body:)`` needs the body of this reply: some providers say in a body with status 200 that
+    /// the token has expired. Its length may not be known yet: of a longer one than 64 KiB, pass nil.
+    public func needsBody(of response: HTTPResponse) async -> Bool {
+        await users.needsBody(of: response, presented)
+    }
+
+    /// Says what a resource server's reply means for the token, and keeps the nonce and the clock that it brings.
+    ///
+    /// A token is refused by `WWW-Authenticate` with `invalid_token` (RFC 6750 §3.1), and by what the provider's profile lists
+    /// in its section `resource`, such as a bare 401.
+    ///
+    /// Call it for every reply, good ones too: any reply may bring the nonce for the next request (RFC 9449 §8.2).
+    ///
+    /// - Parameters:
+    ///   - response: The head of the reply.
+    ///   - startedAt: When the request was sent. Without it nothing is learned about the server's clock.
+    ///   - body: Of replies for which ``needsBody(of:)`` says so, if it is no longer than 64 KiB.
+    @discardableResult
+    public func outcome(
+        of response: HTTPResponse, startedAt: Date? = nil, body: [UInt8]? = nil
+    ) async -> ResourceReply {
+        await users.read(response, to: request, presented, startedAt, body) {
+            if let token { users.context.prove(token) }
+        }
+    }
+
+    /// The same request with the same token, and a new proof.
+    public func again() async throws -> AuthorizedRequest {
+        AuthorizedRequest(try await users.authorized(request, with: presented), presented, of: token, users)
+    }
+}
