@@ -47,6 +47,11 @@ struct CommandSuggestions {
         if let first = words.first, first.contains(where: { "-_:./ ".contains($0) }) {
             readings.append(first.split { "-_:./ ".contains($0) }.map(String.init) + words.dropFirst())
         }
+        // `loginlist`
+        if let first = words.first, let noun = nouns.first(where: { first.hasPrefix($0) && first.count > $0.count + 1 })
+        {
+            readings.append([noun, String(first.dropFirst(noun.count))] + words.dropFirst())
+        }
         // `delete login/ID`, and `login/ID` alone.
         if words.count > 1, let slash = words[1].firstIndex(of: "/") {
             readings.append([words[0], String(words[1][..<slash])])
@@ -55,6 +60,8 @@ struct CommandSuggestions {
         }
         return readings
     }
+
+    private static let nouns = Set(CommandTree.leaves.filter { $0.count > 1 }.map { $0[0] })
 
     /// How well the words fit, 0 to 100; nil if not at all. Each word of the command must be meant by one that was typed.
     private static func score(_ path: [String], _ words: [String]) -> Int? {
@@ -92,7 +99,10 @@ struct CommandSuggestions {
         }
         if word.count >= 3, name.hasPrefix(word) { return 7 }
         let distance = EditDistance.between(name, word)
-        guard distance <= (name.count < 6 ? 1 : 2), distance < name.count - 1, distance < word.count else { return nil }
+        // `upp` is near `up`, and `us` is not.
+        let isLonger = word.hasPrefix(name) && word.count == name.count + 1
+        guard distance <= (name.count < 6 ? 1 : 2), distance < name.count - 1 || isLonger, distance < word.count
+        else { return nil }
         return 6 - distance
     }
 
@@ -142,6 +152,13 @@ struct CommandSuggestions {
         if typed.count > 1, typed[0].lowercased() == "user", ["add", "create", "new", "make"].contains(typed[1]) {
             return "login begin --user ID --provider NAME"
         }
+        if let first = typed.first, let joined = first.firstIndex(where: { "-_:".contains($0) }) {
+            // `import-csv x.csv`
+            return usual([String(first[..<joined]), String(first[first.index(after: joined)...])] + typed.dropFirst())
+        }
+        if typed.count > 1, typed[0].lowercased() == "import", forms.contains(typed[1].lowercased()) {
+            return "import run \(typed.count > 2 ? Printable.shortened(typed[2], to: 200) : "SOURCE")"
+        }
         guard let noun = typed.first?.lowercased(), typed.count > 1, let form = usualCommands[noun],
             let command = CommandTree.command([noun]),
             !command.configuration.subcommands.contains(where: {
@@ -154,6 +171,9 @@ struct CommandSuggestions {
         guard isPath || form.isAlways && isName else { return nil }
         return form.text.replacing("…", with: Printable.shortened(typed[1], to: 200))
     }
+
+    /// What is imported is recognised.
+    private static let forms = ["csv", "tsv", "json", "jsonl", "sqlite", "sql", "db", "dump", "file"]
 
     private static let usualCommands: [String: (text: String, isAlways: Bool)] = [
         "backup": ("backup create …", false), "import": ("import run …", false), "move": ("move run …", false),

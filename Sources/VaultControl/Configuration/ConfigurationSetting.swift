@@ -84,6 +84,10 @@ struct ConfigurationSetting: Sendable {
             return place
         case (.text, .text(let text)):
             guard !text.isEmpty else { throw ConfigurationProblem("\(name) is empty") }
+            guard name != "proxy" || !text.contains("@") else {
+                throw ConfigurationProblem(
+                    "a secret does not belong into this file", hint: "put USER:PASSWORD into proxy-credentials-file")
+            }
             return text
         case (.size, .text(let text)):
             guard ByteCount(argument: text) != nil else {

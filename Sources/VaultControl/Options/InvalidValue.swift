@@ -59,7 +59,12 @@ struct InvalidValue {
         case "<cursor>": return ["use the cursor of an event, or start, or now"]
         case "<size>": return ["use a size such as 512M or 2G"]
         case "<tenant>": return ["a tenant's name has 1 to 64 letters, digits, dots, hyphens and underscores"]
-        case "<number>", "<count>": return ["use a number such as 100"]
+        case "<number>" where option.contains("-fd "):
+            let name = option.prefix { $0 != " " }
+            let opening = name == "--plain-to-fd" ? "3> >(PROGRAM)" : "3<FILE"
+            return ["use the number of an open descriptor: \(name) 3 \(opening)"]
+        case "<number>" where option.hasPrefix("--port"): return ["use a number such as 8080"]
+        case "<number>", "<count>", "<limit>": return ["use a number such as 100"]
         case "<days>": return [withoutUnit.map { "it is a number of days: \($0)" } ?? "use a number of days such as 30"]
         default: return repeated.map { [$0] } ?? []
         }

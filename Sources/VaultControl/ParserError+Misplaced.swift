@@ -1,0 +1,162 @@
+import ArgumentParser
+import TokenVault
+import VaultAdministration
+
+/// Arguments where none, or no further one, is taken.
+extension ParserError {
+    /// What is meant by an argument where none is taken: a name goes with its option.
+    var misplaced: String? {
+        guard message.lowercased().contains("unexpected argument"), let command = CommandTree.command(words) else {
+            return nil
+        }
+        let path = String(message.drop { $0 != "'" }.dropFirst().prefix { $0 != "'" })
+        let known = OptionNames.names(of: command)
+        switch FileKind(path) {
+        case .vault?: return "a vault is named by its option: --vault \(Printable.path(path))"
+        case .keyFile?:
+            let own = known.first { $0.hasSuffix("-key-file") && !LeadingOptions.withValue.contains($0) }
+            return "a key file is named by its option: \(own ?? "--key-file") \(Printable.path(path))"
+        case .backup? where words.first != "backup":
+            return "to check a backup: vaultctl backup verify \(Printable.path(path))"
+        default: break
+        }
+        if let first = path.unicodeScalars.first, first.properties.generalCategory == .dashPunctuation, first != "-" {
+            let name = path.unicodeScalars.drop { $0.properties.generalCategory == .dashPunctuation }
+            return "a dash is not a hyphen: write --\(String(String.UnicodeScalarView(name)))"
+        }
+        // `verify backup` has its words in another order.
+        let meant = CommandSuggestions(words + [path]).all.first
+        if let meant, meant == "\(path) \(words.joined(separator: " "))" { return "did you mean: vaultctl \(meant)" }
+        if let hint = slip(path, of: command, known) { return hint }
+        if words == ["init"], GivenArguments(arguments)?.value(of: "--vault") == nil {
+            return "a vault is named by its option: --vault \(Printable.path(path))"
+        }
+        if words == ["request"], PathProblem.scheme(of: path) != nil { return "it takes one <url>: run it for each" }
+        if let hint = Self.misplaced[words.joined(separator: " ")] { return hint }
+        if known.contains("--vault"), let hint = absentVault(path, among: known, of: command) { return hint }
+        if let hint = Self.option(for: path, among: known, of: command) { return hint }
+        if words.last == "list", ["all", "everything", "*"].contains(path) { return "it lists all: leave \(path) out" }
+        let forms = ["--user ID", "--provider NAME"].filter { known.contains(String($0.prefix { $0 != " " })) }
+        guard forms.isEmpty else { return "a name goes with its option: \(forms.joined(separator: ", or "))" }
+        return superfluous(path, of: command)
+    }
+
+    /// A directory, or a vault that is not there.
+    private func absentVault(
+        _ path: String, among known: [String], of command: any ParsableCommand.Type
+    ) -> String? {
+        switch FileKind(path) {
+        case .directory? where Self.option(for: path, among: known, of: command) == nil:
+            "\(Printable.path(path)) is a directory; a vault is a file, and named by its option: --vault PATH"
+        case nil where [".vault", ".db", ".sqlite"].contains(where: path.hasSuffix):
+            "a vault is named by its option: --vault \(Printable.path(path))"
+        default: nil
+        }
+    }
+
+    /// An argument of a command that takes none, or no further one.
+    private func superfluous(_ word: String, of command: any ParsableCommand.Type) -> String? {
+        let places = CommandShape(of: command).positionals
+        let shown = Array(words.dropLast()) + ["show"]
+        if places.isEmpty, words.last == "list", CommandTree.command(shown) != nil {
+            return "to look at one: vaultctl \(shown.joined(separator: " ")) \(Printable.shortened(word))"
+        }
+        if places.isEmpty { return "it takes no argument: leave \(Printable.shortened(word)) out" }
+        guard places.count == 1, !places[0].isRepeating, let place = places[0].valueName else { return nil }
+        return "it takes one <\(place)>: run it for each"
+    }
+
+    /// By its place, or because it is an option without its hyphens.
+    private func slip(
+        _ word: String, of command: any ParsableCommand.Type, _ known: [String]
+    ) -> String? {
+        let slashed = word.hasPrefix("/") ? word.dropFirst() : word[...]
+        if arguments.contains("--\(slashed)") { return "--\(slashed) is given already: leave \(word) out" }
+        if known.contains("--\(slashed)") { return "an option has two hyphens: --\(slashed)" }
+        if known.contains("--\(word.prefix { $0 != "=" })") {
+            let option = Printable.shortened(word.replacing("=", with: " ", maxReplacements: 1))
+            return "an option has two hyphens: --\(option)"
+        }
+        guard let index = arguments.lastIndex(of: word), index > 0 else { return nil }
+        if arguments[index - 1] == "--" { return "what stands behind -- is no option and no command: leave -- out" }
+        let shape = CommandShape(of: command)
+        if arguments[index - 1].hasPrefix("--"), shape[arguments[index - 1]]?.takesValue != true {
+            return "\(arguments[index - 1]) takes no value"
+        }
+        guard index > 1, case let option = arguments[index - 2],
+            ["scope", "text", "when", "date"].contains(shape[option]?.valueName ?? "")
+        else { return nil }
+        if word == "ago" { return "it is counted back from now: leave ago out" }
+        let value = Printable.shortened("\(arguments[index - 1]) \(word)")
+        return "a value with blanks goes into quotation marks: \(option) '\(value)'"
+    }
+
+    /// The command's own option that takes such a value: a time, or a file.
+    private static func option(for text: String, among names: [String], of command: any ParsableCommand.Type) -> String?
+    {
+        if text.hasPrefix("age1"), let option = ["--recipient", "--for"].first(where: names.contains) {
+            return "a recipient goes with its option: \(option) \(Printable.shortened(text))"
+        }
+        if AuditRecord.kinds.contains(text), names.contains("--kind") {
+            return "a kind goes with its option: --kind \(text)"
+        }
+        let isTime = TimeSpan(argument: text) != nil || CalendarTime(argument: text) != nil
+        let isFile = [.unknown, .pem].contains(FileKind(text)) || text.contains { "./".contains($0) }
+        guard isTime || isFile && !text.contains("@") else { return nil }
+        let shape = CommandShape(of: command)
+        // `backup verify bk/*`: what is there is not to be written to.
+        if !isTime, shape.positionals.contains(where: { ["backup", "source", "target"].contains($0.valueName ?? "") }) {
+            return FileKind(text) == nil ? nil : "it takes one at a time: run it for each"
+        }
+        let kinds = isTime ? ["when", "time", "date"] : ["path", "file", "directory"]
+        let name = names.first { name in
+            !LeadingOptions.withValue.contains(name) && kinds.contains(shape[name]?.valueName ?? "")
+        }
+        if name == nil, !isTime {
+            guard FileKind(text) == nil, shape.positionals.isEmpty, text.dropFirst().contains(".") else { return nil }
+            return "what a command prints goes into a file by: > \(Printable.path(text))"
+        }
+        return name.map { "a \(isTime ? "time" : "file") goes with its option: \($0) \(Printable.path(text))" }
+    }
+
+    private static let misplaced = [
+        "backup list":
+            "it lists the backups that the vault remembers, wherever they are; to check one: vaultctl backup verify PATH",
+        "tenant list": "a tenant's users: vaultctl user list --tenant NAME",
+        "events": "the last ones: --last 10; from a place on: --after start; those to come: --follow",
+        "request": "a method goes with -X, a header field with -H, a body with -d",
+        "witness accept": "a witness is named by its option: --witness PATH",
+        "witness begin": "a witness is named by its option: --witness PATH",
+        "witness show": "a witness is named by its option: --witness PATH",
+        "doctor": "it looks at everything; to try one provider: vaultctl provider test NAME",
+        "import status": "it shows all sources",
+        "key rotate": "it replaces the root key, now; for other keys: --data-keys, --index or --audit",
+        "maintain": "it runs until SIGTERM or SIGINT; how it goes: vaultctl status",
+        "login complete": "a callback goes with its option, by standard input: --callback-url -",
+        "migrate up": "it goes to the newest version that this vaultctl knows",
+        "move status": "it is asked of the vault that is moved: --vault PATH",
+        "provider profiles": "it lists all profiles",
+        "user list": "to look at one: vaultctl user show ID",
+    ]
+
+    /// The command line with its command in front, if an option that is not of all commands stands before it.
+    var late: String? {
+        guard message.hasPrefix("Unknown option '"),
+            CommandTree.command(words)?.configuration.subcommands.isEmpty != true
+        else { return nil }
+        let plain = arguments.filter { !$0.hasPrefix("-") }
+        let command = CommandTree.leaves.first { leaf in
+            var rest = leaf[...]
+            for word in plain where word == rest.first { rest = rest.dropFirst() }
+            return rest.isEmpty
+        }
+        guard let command, let typed = unknown?.name, let known = CommandTree.command(command).map(OptionNames.names),
+            known.contains(OptionNames.short[typed] ?? typed)
+        else { return nil }
+        var (rest, line) = (command[...], [String]())
+        for argument in arguments {
+            if argument == rest.first { rest = rest.dropFirst() } else { line.append(Printable.shortened(argument)) }
+        }
+        return SecretArguments.redact((["vaultctl"] + command + line).joined(separator: " "), arguments: arguments)
+    }
+}
