@@ -39,6 +39,7 @@ enum CommandNames {
         "import list": "did you mean: vaultctl import status",
         "key rename": "a slot's label stays: add the key again with --label, and remove the old slot",
         "login history": "what has happened to a login: vaultctl audit list --login ID",
+        "login import": "logins of another system: vaultctl import run SOURCE",
         "login test": "what comes next for a login: vaultctl login show ID; to renew it: vaultctl login refresh ID",
         "tenant add": "a tenant is there once a provider or a login is added with --tenant NAME",
         "tenant create": "a tenant is there once a provider or a login is added with --tenant NAME",
@@ -52,6 +53,7 @@ enum CommandNames {
         "user revoke": "end the user's logins: vaultctl login end --user ID",
         "user rename":
             "a user's id stays: log the user in under the new one: vaultctl login begin --user ID --provider NAME",
+        "provider rename": "a provider keeps its name: its logins have it",
         "witness check": "did you mean: vaultctl witness show",
         "witness status": "did you mean: vaultctl witness show",
         "witness remove": "a vault keeps its witness; its path is a setting: --witness PATH",
@@ -94,6 +96,20 @@ enum CommandNames {
         "notify": "events go to an URL by: vaultctl events --follow --post URL --signing-key-file FILE",
         "docs": "the manual: man tokenvault-vaultctl; a command's help: vaultctl COMMAND --help",
         "man": "the manual: man tokenvault-vaultctl; a command's help: vaultctl COMMAND --help",
+        "use": "a vault is named by its option: --vault PATH",
+        "switch": "a vault is named by its option: --vault PATH",
+        "connect": "a vault is named by its option: --vault PATH",
+        "attach": "a vault is named by its option: --vault PATH",
+        "mount": "a vault is named by its option: --vault PATH",
+        "seal": "no command leaves the vault open; to keep a user out: vaultctl user disable ID",
+        "unseal": "each command opens the vault for itself: --key-file PATH",
+        "forget":
+            "a user is erased by: vaultctl user erase ID; a destroyed backup is forgotten by: vaultctl backup forget",
+        "load": "logins of another system: vaultctl import run SOURCE; a backup: vaultctl backup restore BACKUP TARGET",
+        "ingest": "logins of another system: vaultctl import run SOURCE",
+        "diff": "what differs from another system: vaultctl import compare SOURCE; what a migration would do: vaultctl "
+            + "migrate plan",
+        "passwd": "a key or a passphrase is added, and then an old one removed: vaultctl key add, vaultctl key remove",
         "vaultctl": "leave the second vaultctl out",
     ]
 
@@ -115,8 +131,13 @@ enum CommandNames {
         var meant = CommandSuggestions(Array(words)).all
         // `user alice` wants to see her.
         let shown = ["vaultctl user": "ID", "vaultctl login": "ID", "vaultctl provider": "NAME"]
+        if words.count == 1, EditDistance.between("help", name) <= 2 || ["vaultctl", "commands"].contains(name) {
+            meant = ["--help"]
+        }
         if meant.isEmpty, arguments.first != "help", words.count == 2, let what = shown[path] {
             meant = ["\(path.dropFirst("vaultctl ".count)) show \(what)"]
+            // `login acme`, `login alice`
+            if path == "vaultctl login" { meant.insert("login begin --user ID --provider NAME", at: 0) }
         }
         if words.first.map({ $0.lowercased().hasPrefix("completion") }) == true {
             meant = ["--generate-completion-script bash (or zsh, fish)"]

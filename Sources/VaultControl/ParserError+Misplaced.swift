@@ -11,6 +11,7 @@ extension ParserError {
         }
         let path = String(message.drop { $0 != "'" }.dropFirst().prefix { $0 != "'" })
         let known = OptionNames.names(of: command)
+        if let hint = wordOfShell(path) { return hint }
         switch FileKind(path) {
         case .vault?: return "a vault is named by its option: --vault \(Printable.path(path))"
         case .keyFile?:
@@ -24,6 +25,7 @@ extension ParserError {
             let name = path.unicodeScalars.drop { $0.properties.generalCategory == .dashPunctuation }
             return "a dash is not a hyphen: write --\(String(String.UnicodeScalarView(name)))"
         }
+        if path == words.last { return "\(path) is given already: leave it out" }
         // `verify backup` has its words in another order.
         let meant = CommandSuggestions(words + [path]).all.first
         if let meant, meant == "\(path) \(words.joined(separator: " "))" { return "did you mean: vaultctl \(meant)" }
@@ -33,12 +35,50 @@ extension ParserError {
         }
         if words == ["request"], PathProblem.scheme(of: path) != nil { return "it takes one <url>: run it for each" }
         if let hint = Self.misplaced[words.joined(separator: " ")] { return hint }
-        if known.contains("--vault"), let hint = absentVault(path, among: known, of: command) { return hint }
+        let isTarget = usage?.contains("<target>") == true
+        if known.contains("--vault"), !isTarget, let hint = absentVault(path, among: known, of: command) { return hint }
+        if let hint = secondValue(path, of: command, files: true) { return hint }
         if let hint = Self.option(for: path, among: known, of: command) { return hint }
         if words.last == "list", ["all", "everything", "*"].contains(path) { return "it lists all: leave \(path) out" }
+        if let hint = secondValue(path, of: command) ?? idOfLogin(path) { return hint }
         let forms = ["--user ID", "--provider NAME"].filter { known.contains(String($0.prefix { $0 != " " })) }
-        guard forms.isEmpty else { return "a name goes with its option: \(forms.joined(separator: ", or "))" }
+        guard forms.isEmpty || LoginID(path) != nil || !path.contains(where: \.isLetter) else {
+            return "a name goes with its option: \(forms.joined(separator: ", or "))"
+        }
         return superfluous(path, of: command)
+    }
+
+    /// What a shell should have taken, and did not because of quotation marks; and the brackets of a usage.
+    private func wordOfShell(_ word: String) -> String? {
+        if word.hasPrefix("["), word.hasSuffix("]") {
+            return "brackets stand around what may be left out: leave them out"
+        }
+        let marks = ["|", "||", ">", ">>", "<", ";", "&", "&&", "\\", "#"]
+        guard marks.contains(word) else { return nil }
+        return word == "\\" || word == "#"
+            ? "\(word) is part of the command here: leave it out"
+            : "\(word) is for the shell: write it without quotation marks"
+    }
+
+    /// What stands behind an option and its value.
+    private func secondValue(
+        _ word: String, of command: any ParsableCommand.Type, files: Bool = false
+    ) -> String? {
+        guard let index = arguments.lastIndex(of: word), index > 1, case let option = arguments[index - 2],
+            let taken = CommandShape(of: command)[option], taken.takesValue, !LeadingOptions.withValue.contains(option),
+            !files || ["path", "file", "directory"].contains(taken.valueName ?? "")
+        else { return nil }
+        return "\(option) takes one value, \(Printable.shortened(arguments[index - 1])): leave "
+            + "\(Printable.shortened(word)) out"
+    }
+
+    private func idOfLogin(_ word: String) -> String? {
+        guard LoginID(word) != nil else { return nil }
+        return switch words.joined(separator: " ") {
+        case "login list": "to look at one: vaultctl login show \(word)"
+        case "login end": "one login is ended by: vaultctl login revoke \(word), or login remove"
+        default: nil
+        }
     }
 
     /// A directory, or a vault that is not there.
@@ -63,14 +103,18 @@ extension ParserError {
         }
         if places.isEmpty { return "it takes no argument: leave \(Printable.shortened(word)) out" }
         guard places.count == 1, !places[0].isRepeating, let place = places[0].valueName else { return nil }
-        return "it takes one <\(place)>: run it for each"
+        return "it takes one <\(place)>: "
+            + (place == "target" ? "leave \(Printable.shortened(word)) out" : "run it for each")
     }
 
     /// By its place, or because it is an option without its hyphens.
     private func slip(
         _ word: String, of command: any ParsableCommand.Type, _ known: [String]
     ) -> String? {
+        // `key list key` names the noun again.
+        guard !words.contains(word) else { return nil }
         let slashed = word.hasPrefix("/") ? word.dropFirst() : word[...]
+        if word.hasPrefix("/"), ["h", "help", "?"].contains(slashed) { return "for help: --help" }
         if arguments.contains("--\(slashed)") { return "--\(slashed) is given already: leave \(word) out" }
         if known.contains("--\(slashed)") { return "an option has two hyphens: --\(slashed)" }
         if known.contains("--\(word.prefix { $0 != "=" })") {
@@ -83,12 +127,18 @@ extension ParserError {
         if arguments[index - 1].hasPrefix("--"), shape[arguments[index - 1]]?.takesValue != true {
             return "\(arguments[index - 1]) takes no value"
         }
-        guard index > 1, case let option = arguments[index - 2],
-            ["scope", "text", "when", "date"].contains(shape[option]?.valueName ?? "")
+        guard index > 1, case let option = arguments[index - 2], let taken = shape[option], taken.takesValue,
+            !LeadingOptions.withValue.contains(option)
         else { return nil }
-        if word == "ago" { return "it is counted back from now: leave ago out" }
-        let value = Printable.shortened("\(arguments[index - 1]) \(word)")
-        return "a value with blanks goes into quotation marks: \(option) '\(value)'"
+        let (first, second) = (Printable.shortened(arguments[index - 1]), Printable.shortened(word))
+        switch taken.valueName ?? "" {
+        case "scope", "text", "when", "date":
+            return word == "ago"
+                ? "it is counted back from now: leave ago out"
+                : "a value with blanks goes into quotation marks: \(option) '\(first) \(second)'"
+        case "name=value": return "it is one word: \(option) \(first)=\(second)"
+        default: return nil
+        }
     }
 
     /// The command's own option that takes such a value: a time, or a file.
@@ -102,7 +152,7 @@ extension ParserError {
         }
         let isTime = TimeSpan(argument: text) != nil || CalendarTime(argument: text) != nil
         let isFile = [.unknown, .pem].contains(FileKind(text)) || text.contains { "./".contains($0) }
-        guard isTime || isFile && !text.contains("@") else { return nil }
+        guard isTime || isFile && !text.contains("@") && PathProblem.scheme(of: text) == nil else { return nil }
         let shape = CommandShape(of: command)
         // `backup verify bk/*`: what is there is not to be written to.
         if !isTime, shape.positionals.contains(where: { ["backup", "source", "target"].contains($0.valueName ?? "") }) {
@@ -128,7 +178,7 @@ extension ParserError {
         "witness accept": "a witness is named by its option: --witness PATH",
         "witness begin": "a witness is named by its option: --witness PATH",
         "witness show": "a witness is named by its option: --witness PATH",
-        "doctor": "it looks at everything; to try one provider: vaultctl provider test NAME",
+        "doctor": "it looks at everything, and changes nothing; to try one provider: vaultctl provider test NAME",
         "import status": "it shows all sources",
         "key rotate": "it replaces the root key, now; for other keys: --data-keys, --index or --audit",
         "maintain": "it runs until SIGTERM or SIGINT; how it goes: vaultctl status",

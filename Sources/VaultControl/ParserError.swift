@@ -72,6 +72,11 @@ struct ParserError {
         }
         // `--target` is an argument, and no beginning of `--target-key-file`.
         guard usage?.contains("<\(name.drop { $0 == "-" })>") != true else { return (name, nil) }
+        // A file that is an argument.
+        let isArgument = ["<backup>", "<source>", "<target>"].contains { usage?.contains($0) == true }
+        guard !isArgument || !["--file", "--path", "-f"].contains(name) else { return (name, nil) }
+        let isTarget = usage?.contains("<target>") == true && !isForm(of: name)
+        guard !isTarget || !["--output", "--out", "-o"].contains(name) else { return (name, nil) }
         // `--expired` is a state.
         let state = StateOption(argument: String(name.drop { $0 == "-" }))
         if let state, OptionNames.names(of: command).contains("--state") {
@@ -87,11 +92,21 @@ struct ParserError {
 
     /// Whether it is the file into which a command is to print that has no option for that. `-o json` is a form.
     private func namesOutputFile(_ name: String) -> Bool {
-        guard ["--output", "--out", "-o"].contains(name) else { return false }
-        let typed = arguments.first { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.count + 1)) }
-        let following = arguments.firstIndex(of: name).flatMap { arguments.dropFirst($0 + 1).first }
+        guard ["--output", "--out", "-o"].contains(name),
+            CommandTree.command(words).map({ OptionNames.names(of: $0).contains { $0 == "--out" || $0 == "--output" } })
+                != true, usage?.contains("<target>") != true
+        else { return false }
+        return value(of: name) != nil && !isForm(of: name)
+    }
+
+    private func value(of name: String) -> String? {
+        arguments.first { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.count + 1)) }
+            ?? arguments.firstIndex(of: name).flatMap { arguments.dropFirst($0 + 1).first }
+    }
+
+    private func isForm(of name: String) -> Bool {
         let forms = ["json", "jsonl", "yaml", "table", "text", "csv", "tsv", "wide"]
-        return (typed ?? following).map { !forms.contains($0.lowercased()) } ?? false
+        return value(of: name).map { forms.contains($0.lowercased()) } ?? false
     }
 
     /// What an option without its value wants.
@@ -113,14 +128,20 @@ struct ParserError {
 
     /// What chooses several logins does not choose the one that a command takes.
     private func choosing(by option: String) -> String? {
-        guard usage?.contains("[<login>]") == true else { return nil }
+        guard usage?.contains("[<login>]") == true, !hasArgument else {
+            return nil
+        }
         switch option {
         case "--provider", "-p", "--label", "--state":
             let given = GivenArguments(
                 ["login", "list"] + arguments.drop { $0 != option && !$0.hasPrefix(option + "=") })
             let value = given?.all.first { $0.taken.title == (OptionNames.short[option] ?? option) }?.value
             return "it takes one login, by its id: vaultctl login list \(option) \(Printable.shortened(value ?? "…"))"
-        case "--all": return "it takes one login at a time; several are ended by: vaultctl login end"
+        case "--all" where words.last == "refresh":
+            return "it takes one login at a time; all that are due are renewed by: vaultctl maintain --once"
+        case "--all" where ["revoke", "remove", "terminate"].contains(words.last):
+            return "it takes one login at a time; several are ended by: vaultctl login end"
+        case "--all": return "it takes one login at a time"
         default: return nil
         }
     }
@@ -136,7 +157,16 @@ struct ParserError {
         "migrate up --to": "it goes to the newest version that this vaultctl knows",
         "provider update --name": "a provider keeps its name: its logins have it",
         "migrate up --dry-run": "what it would do: vaultctl migrate plan",
+        "provider register --client-id":
+            "the server gives the client its id; a client that has one: vaultctl provider add",
+        "key test --new-key-file": "the key that is tried is the one that opens: --key-file PATH",
+        "login list --login": "to look at one: vaultctl login show LOGIN",
+        "login list --id": "to look at one: vaultctl login show LOGIN",
+        "login end --login": "one login is ended by: vaultctl login revoke LOGIN, or login remove",
+        "login show --reveal": "a token is shown by: vaultctl token get LOGIN --reveal",
+        "user list --user": "to look at one: vaultctl user show ID",
         "user list --state": "disabled users alone: --disabled",
+        "audit prune --before": "by age: --keep 90d",
         "doctor --fix": "it changes nothing: each finding says what to do",
         "maintain --background": "it stays in the foreground, for systemd to start: man tokenvault-operating",
         "maintain --daemon": "it stays in the foreground, for systemd to start: man tokenvault-operating",
@@ -161,7 +191,7 @@ struct ParserError {
 
     /// The argument that was typed as an option: one of its name, or the only one of a command.
     private var argument: String? {
-        guard let unknown, unknown.suggestion == nil, let usage else { return nil }
+        guard let unknown, unknown.suggestion == nil, let usage, !hasArgument else { return nil }
         let words = usage.split(separator: " ").filter {
             $0.contains("<") && !$0.contains("<options>") && $0.hasPrefix("[") == $0.hasSuffix("]")
         }
@@ -175,9 +205,14 @@ struct ParserError {
         if let same = arguments.first(where: { $0.contains("<\(name)>") }) { return String(same) }
         // A path is no name: `backup create --name nightly`.
         if name == "name", arguments.contains(where: { ["<target>", "<source>", "<url>"].contains($0) }) { return nil }
-        let others = ["to": "<target>", "dest": "<target>", "destination": "<target>", "latest": "<backup>"]
-        if let other = others[String(name)], let same = arguments.first(where: { $0.contains(other) }) {
-            return String(same)
+        let target = Set(["to", "dest", "destination", "dir", "directory", "out", "output", "o", "path", "file", "f"])
+        let places: [(Set<String>, String)] = [
+            (["latest", "from", "file", "path", "f"], "<backup>"),
+            (["from", "file", "path", "f", "input"], "<source>"),
+            (target, "<target>"), (["label"], "<slot>"),
+        ]
+        for (names, place) in places where names.contains(String(name)) {
+            if let same = arguments.first(where: { $0.contains(place) }) { return String(same) }
         }
         let isOne =
             arguments.count == 1
@@ -186,14 +221,35 @@ struct ParserError {
         return isOne ? String(arguments[0]) : nil
     }
 
+    /// Whether an argument is given already, so that the unknown option is none: what stands behind it may be its value.
+    private var hasArgument: Bool {
+        guard let command = CommandTree.command(words), CommandShape(of: command).positionals.count == 1 else {
+            return false
+        }
+        let given = GivenArguments(arguments)?.all.filter { $0.taken.kind == "positional" }.compactMap(\.value) ?? []
+        let value = arguments.firstIndex { $0 == unknown?.name }.flatMap { arguments.dropFirst($0 + 1).first }
+        return given.count > (value.map(given.contains) == true ? 1 : 0)
+    }
+
     private var hints: [String] {
+        if let name = unknown?.name, name.contains(where: \.isWhitespace) {
+            return ["an option and its value are two words: leave the quotation marks around them out"]
+        }
+        if words.isEmpty, let name = unknown?.name, case let word = String(name.drop { $0 == "-" }),
+            CommandTree.command([word])?.configuration.subcommands.isEmpty == true, name != "--version"
+        {
+            return ["a command has no hyphens: vaultctl \(word)"]
+        }
         if let late { return ["the command comes first: \(late)"] }
         var hints = invalid?.hints ?? missing
         if let name = unknown?.name, namesOutputFile(name) {
             hints.append("this command prints to standard output: add > FILE")
         }
-        if let argument { hints.append("it is an argument, and no option: \(argument)") }
-        if let hint = unknown.flatMap({ elsewhere($0.name) ?? choosing(by: $0.name) }) { hints.append(hint) }
+        if let argument {
+            hints.append("it is an argument, and no option: \(argument)")
+        } else if let hint = unknown.flatMap({ elsewhere($0.name) ?? choosing(by: $0.name) }) {
+            hints.append(hint)
+        }
         if let hint = misplaced ?? needless { hints.append(hint) }
         guard let usage else { return hints + ["vaultctl --help lists all commands"] }
         let command = (["vaultctl"] + words).joined(separator: " ")

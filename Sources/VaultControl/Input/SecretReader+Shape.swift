@@ -6,6 +6,9 @@ extension SecretReader {
     /// would be refused by the provider one day. What was read is never shown.
     static func refuseOther(_ text: String, _ title: String, _ place: String) throws(Failure) {
         let noun = title.lowercasedFirst
+        if noun == "new passphrase", text.hasPrefix("{\""), text.last(where: { !$0.isWhitespace }) == "}" {
+            throw .usage("the \(noun)\(place) is a JSON document", hint: "give the passphrase alone, as one line")
+        }
         let isToken = noun.hasSuffix("access token") || noun.hasSuffix("refresh token")
         guard isToken || noun.hasSuffix("client secret") else { return }
         if let (what, hint) = document(text, noun) {
@@ -17,6 +20,7 @@ extension SecretReader {
 
     private static func document(_ text: String, _ noun: String) -> (String, String)? {
         let member = noun.hasSuffix("access token") ? "access_token" : noun.replacing(" ", with: "_")
+        if text.hasPrefix("-----BEGIN ") { return ("a file in PEM form", "check where it comes from") }
         let last = text.last { !$0.isWhitespace }
         switch (text.first, last) {
         case ("{", "}"), ("[", "]"):

@@ -106,7 +106,9 @@ struct SecretReader {
             bytes = try Self.file(path, title)
         }
         let text = try Self.nonEmpty(Self.text(bytes, title, from: source), title, from: source)
-        if title.hasPrefix("New ") || !["passphrase", "key"].contains(where: title.lowercased().contains) {
+        // A key of the vault is wanted, or one that says itself which form it has.
+        let isKey = ["Key", "Client key", "Key of the client certificate", "Target's passphrase"].contains(title)
+        if !isKey, !title.hasPrefix("Passphrase") {
             try InputFile.refuseKey(text.utf8, as: title, source.place)
         }
         try Self.refuseOther(text, title, source.place)

@@ -27,7 +27,9 @@ enum OptionNames {
         let ranked = known.compactMap { name -> (name: String, rank: Int)? in
             let bare = bare(name)
             let distance = EditDistance.between(bare, word)
-            if distance <= (word.count < 5 ? 1 : 2) { return (name, distance) }
+            // `--plain` is the beginning of `--plain-to-fd`, and near `--again`.
+            if word.count > 3, bare.hasPrefix(word) { return (name, 1) }
+            if distance <= (word.count < 6 ? 1 : 2) { return (name, distance) }
             // `--all` is no beginning of `--allow-environment-key` that anybody would type.
             guard word.count * 3 >= bare.count else { return nil }
             if bare.hasPrefix(word) || word.hasPrefix(bare) { return (name, 3 + abs(bare.count - word.count)) }
@@ -89,7 +91,8 @@ enum OptionNames {
 
     /// What other programs call it.
     private static let synonyms: [String: [String]] = [
-        "a": ["--all"], "database": ["--vault"], "db": ["--vault"], "file": ["--new-key-file", "--out", "--vault"],
+        "a": ["--all"], "database": ["--vault"], "db": ["--vault"],
+        "file": ["--new-key-file", "--access-token-file", "--out", "--vault"],
         "path": ["--vault"],
         "vaultfile": ["--vault"], "vaultpath": ["--vault"], "store": ["--vault"],
         "f": ["--follow", "--yes", "--vault"],
@@ -124,7 +127,8 @@ enum OptionNames {
         "page": ["--after"], "long": ["--json"], "fields": ["--json"],
         "replace": ["--force"], "metadata": ["--set"], "insecure": ["--allow-insecure-loopback"],
         "loglevel": ["--verbose"],
-        "maxtime": ["--timeout"], "verify": ["--test"], "secretfile": ["--client-secret-file"],
+        "maxtime": ["--timeout"], "verify": ["--test"], "short": ["--brief"], "within": ["--dying"], "in": ["--dying"],
+        "template": ["--profile"], "preset": ["--profile"], "secretfile": ["--client-secret-file"],
         "passwordfile": ["--passphrase-file"],
         "password": ["--passphrase-file"],
         "agerecipient": ["--recipient", "--for"],
