@@ -11,6 +11,10 @@ extension ParserError {
         }
         let path = String(message.drop { $0 != "'" }.dropFirst().prefix { $0 != "'" })
         let known = OptionNames.names(of: command)
+        if PathProblem.trimmed(path) != path, FileKind(PathProblem.trimmed(path)) == .vault {
+            return
+                "a vault is named by its option, and without the blank: --vault \(Printable.path(PathProblem.trimmed(path)))"
+        }
         if let hint = wordOfShell(path) { return hint }
         switch FileKind(path) {
         case .vault?: return "a vault is named by its option: --vault \(Printable.path(path))"
@@ -118,6 +122,8 @@ extension ParserError {
         if arguments.contains("--\(slashed)") { return "--\(slashed) is given already: leave \(word) out" }
         if known.contains("--\(slashed)") { return "an option has two hyphens: --\(slashed)" }
         if known.contains("--\(word.prefix { $0 != "=" })") {
+            let name = "--\(word.prefix { $0 != "=" })"
+            if SecretArguments.isSecret(name) { return "a secret is read from a file: \(name)-file PATH" }
             let option = Printable.shortened(word.replacing("=", with: " ", maxReplacements: 1))
             return "an option has two hyphens: --\(option)"
         }

@@ -14,6 +14,14 @@ extension SecretReader {
         if let (what, hint) = document(text, noun) {
             throw .usage("the \(noun)\(place) is \(what)", hint: hint)
         }
+        if text.count > 1, let first = text.first, "\"'`".contains(first), text.last == first {
+            throw .usage("the \(noun)\(place) is in quotation marks", hint: "leave them out")
+        }
+        // What `jq -r` prints of a member that is not there.
+        if ["null", "undefined", "none"].contains(text.lowercased()) {
+            throw .usage(
+                "the \(noun)\(place) is the word \(text)", hint: "what should have written it has found none: check it")
+        }
         guard isToken, let (what, hint) = surroundings(of: text, noun) else { return }
         throw .usage("the \(noun)\(place) \(what)", hint: hint)
     }
@@ -37,9 +45,6 @@ extension SecretReader {
         let lower = text.lowercased()
         for scheme in ["authorization:", "bearer ", "dpop "] where lower.hasPrefix(scheme) {
             return ("begins with \(text.prefix(scheme.count - 1))", "write what comes behind that alone")
-        }
-        if let first = text.first, "\"'`".contains(first), text.last == first, text.count > 1 {
-            return ("is in quotation marks", "leave them out")
         }
         // `access_token=…`, and `export TOKEN=…` of a file for a shell.
         let name = lower.prefix { $0.isASCII && ($0.isLetter || "_-. ".contains($0)) }

@@ -93,7 +93,9 @@ struct InvalidValue {
     /// Several values in one, of an option that is repeated.
     private var repeated: String? {
         let parts = value.split(whereSeparator: { ",|;".contains($0) })
-        guard parts.count > 1, rest.contains("one of"), let name = option.split(separator: " ").first else {
+        guard parts.count > 1, rest.contains("one of"), !option.hasPrefix("--reason"), !option.hasPrefix("--by"),
+            let name = option.split(separator: " ").first
+        else {
             return nil
         }
         return "repeat the option for each: "
