@@ -34,7 +34,7 @@ extension Failure {
             let list =
                 noun == "user" ? "vaultctl user list --tenant \(Printable.shortened(tenant))" : "vaultctl provider list"
             hints = ["list its \(of): \(list)", "list all tenants: vaultctl tenant list"]
-        } else if let slash = typed.firstIndex(of: "/"), Tenant(String(typed[..<slash])) != nil {
+        } else if let slash = typed.firstIndex(of: "/"), typed.last != "/", Tenant(String(typed[..<slash])) != nil {
             let name = Printable.shortened(String(typed[typed.index(after: slash)...]))
             let option = given.value(of: "--\(noun)") == nil ? "" : "--\(noun) "
             hints.insert("if this is a \(noun) of a tenant: \(option)\(name) --tenant \(typed[..<slash])", at: 0)

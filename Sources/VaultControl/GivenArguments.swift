@@ -66,7 +66,8 @@ extension GivenArguments {
         try refuseDash(arguments)
         guard isOdd(arguments), let given = GivenArguments(arguments) else { return }
         for argument in given.all {
-            if argument.value == "" { try given.refuseEmpty(argument.taken) }
+            let isBlank = argument.taken.title == "--scope" && argument.value?.allSatisfy(\.isWhitespace) == true
+            if argument.value == "" || isBlank { try given.refuseEmpty(argument.taken) }
             try refusePasted(argument)
             try given.refuseBlank(argument)
         }

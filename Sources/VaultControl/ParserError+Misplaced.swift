@@ -45,7 +45,11 @@ extension ParserError {
         if let hint = Self.option(for: path, among: known, of: command) { return hint }
         if words.last == "list", ["all", "everything", "*"].contains(path) { return "it lists all: leave \(path) out" }
         if let hint = secondValue(path, of: command) ?? idOfLogin(path) { return hint }
-        let forms = ["--user ID", "--provider NAME"].filter { known.contains(String($0.prefix { $0 != " " })) }
+        // Beside a login's id, its user is not named.
+        let isLogin = CommandShape(of: command).positionals.contains { $0.valueName == "login" }
+        let forms = ["--user ID", "--provider NAME"].filter {
+            known.contains(String($0.prefix { $0 != " " })) && !(isLogin && $0.hasPrefix("--user"))
+        }
         guard forms.isEmpty || LoginID(path) != nil || !path.contains(where: \.isLetter) else {
             return "a name goes with its option: \(forms.joined(separator: ", or "))"
         }
@@ -102,7 +106,9 @@ extension ParserError {
     private func superfluous(_ word: String, of command: any ParsableCommand.Type) -> String? {
         let places = CommandShape(of: command).positionals
         let shown = Array(words.dropLast()) + ["show"]
-        if places.isEmpty, words.last == "list", CommandTree.command(shown) != nil {
+        if places.isEmpty, words.last == "list", CommandTree.command(shown) != nil,
+            words.first != "login" || ShortID.normal(word).map({ $0.count >= ShortID.least }) == true
+        {
             return "to look at one: vaultctl \(shown.joined(separator: " ")) \(Printable.shortened(word))"
         }
         if places.isEmpty { return "it takes no argument: leave \(Printable.shortened(word)) out" }
@@ -164,7 +170,8 @@ extension ParserError {
         if !isTime, shape.positionals.contains(where: { ["backup", "source", "target"].contains($0.valueName ?? "") }) {
             return FileKind(text) == nil ? nil : "it takes one at a time: run it for each"
         }
-        let kinds = isTime ? ["when", "time", "date"] : ["path", "file", "directory"]
+        let isDate = TimeSpan(argument: text) == nil
+        let kinds = isTime ? (isDate ? ["when", "date"] : ["when", "time"]) : ["path", "file", "directory"]
         let name = names.first { name in
             !LeadingOptions.withValue.contains(name) && kinds.contains(shape[name]?.valueName ?? "")
         }
