@@ -11,20 +11,7 @@ extension ParserError {
         }
         let path = String(message.drop { $0 != "'" }.dropFirst().prefix { $0 != "'" })
         let known = OptionNames.names(of: command)
-        if PathProblem.trimmed(path) != path, FileKind(PathProblem.trimmed(path)) == .vault {
-            return
-                "a vault is named by its option, and without the blank: --vault \(Printable.path(PathProblem.trimmed(path)))"
-        }
-        if let hint = wordOfShell(path) { return hint }
-        switch FileKind(path) {
-        case .vault?: return "a vault is named by its option: --vault \(Printable.path(path))"
-        case .keyFile?:
-            let own = known.first { $0.hasSuffix("-key-file") && !LeadingOptions.withValue.contains($0) }
-            return "a key file is named by its option: \(own ?? "--key-file") \(Printable.path(path))"
-        case .backup? where words.first != "backup":
-            return "to check a backup: vaultctl backup verify \(Printable.path(path))"
-        default: break
-        }
+        if let hint = wordOfShell(path) ?? file(path, known) { return hint }
         if let first = path.unicodeScalars.first, first.properties.generalCategory == .dashPunctuation, first != "-" {
             let name = path.unicodeScalars.drop { $0.properties.generalCategory == .dashPunctuation }
             return "a dash is not a hyphen: write --\(String(String.UnicodeScalarView(name)))"
@@ -45,15 +32,34 @@ extension ParserError {
         if let hint = Self.option(for: path, among: known, of: command) { return hint }
         if words.last == "list", ["all", "everything", "*"].contains(path) { return "it lists all: leave \(path) out" }
         if let hint = secondValue(path, of: command) ?? idOfLogin(path) { return hint }
+        return name(path, among: known, of: command) ?? superfluous(path, of: command)
+    }
+
+    /// What lies there says what is meant.
+    private func file(_ path: String, _ known: [String]) -> String? {
+        if PathProblem.trimmed(path) != path, FileKind(PathProblem.trimmed(path)) == .vault {
+            return
+                "a vault is named by its option, and without the blank: --vault \(Printable.path(PathProblem.trimmed(path)))"
+        }
+        switch FileKind(path) {
+        case .vault?: return "a vault is named by its option: --vault \(Printable.path(path))"
+        case .keyFile?:
+            let own = known.first { $0.hasSuffix("-key-file") && !LeadingOptions.withValue.contains($0) }
+            return "a key file is named by its option: \(own ?? "--key-file") \(Printable.path(path))"
+        case .backup? where words.first != "backup":
+            return "to check a backup: vaultctl backup verify \(Printable.path(path))"
+        default: return nil
+        }
+    }
+
+    private func name(_ path: String, among known: [String], of command: any ParsableCommand.Type) -> String? {
         // Beside a login's id, its user is not named.
         let isLogin = CommandShape(of: command).positionals.contains { $0.valueName == "login" }
         let forms = ["--user ID", "--provider NAME"].filter {
             known.contains(String($0.prefix { $0 != " " })) && !(isLogin && $0.hasPrefix("--user"))
         }
-        guard forms.isEmpty || LoginID(path) != nil || !path.contains(where: \.isLetter) else {
-            return "a name goes with its option: \(forms.joined(separator: ", or "))"
-        }
-        return superfluous(path, of: command)
+        guard !forms.isEmpty, LoginID(path) == nil, path.contains(where: \.isLetter) else { return nil }
+        return "a name goes with its option: \(forms.joined(separator: ", or "))"
     }
 
     /// What a shell should have taken, and did not because of quotation marks; and the brackets of a usage.
@@ -136,19 +142,32 @@ extension ParserError {
         guard let index = arguments.lastIndex(of: word), index > 0 else { return nil }
         if arguments[index - 1] == "--" { return "what stands behind -- is no option and no command: leave -- out" }
         let shape = CommandShape(of: command)
+        // `--label=work phone`
+        if let equals = arguments[index - 1].firstIndex(of: "="), arguments[index - 1].hasPrefix("--") {
+            let value = arguments[index - 1][arguments[index - 1].index(after: equals)...]
+            let whole = Printable.shortened("\(value) \(word)")
+            return "a value with blanks goes into quotation marks: \(arguments[index - 1][..<equals]) '\(whole)'"
+        }
         if arguments[index - 1].hasPrefix("--"), shape[arguments[index - 1]]?.takesValue != true {
             return "\(arguments[index - 1]) takes no value"
         }
-        guard index > 1, case let option = arguments[index - 2], let taken = shape[option], taken.takesValue,
-            !LeadingOptions.withValue.contains(option)
-        else { return nil }
-        let (first, second) = (Printable.shortened(arguments[index - 1]), Printable.shortened(word))
+        return index > 1 ? rest(arguments[index - 1], word, of: arguments[index - 2], shape) : nil
+    }
+
+    /// What stands behind the value of an option, and belongs to it.
+    private func rest(_ value: String, _ word: String, of option: String, _ shape: CommandShape) -> String? {
+        guard let taken = shape[option], taken.takesValue, !LeadingOptions.withValue.contains(option) else {
+            return nil
+        }
+        let (first, second) = (Printable.shortened(value), Printable.shortened(word))
         switch taken.valueName ?? "" {
         case "scope", "text", "when", "date":
             return word == "ago"
                 ? "it is counted back from now: leave ago out"
                 : "a value with blanks goes into quotation marks: \(option) '\(first) \(second)'"
-        case "name=value": return "it is one word: \(option) \(first)=\(second)"
+        case "name=value":
+            let name = first.last == ":" || first.last == "=" ? String(first.dropLast()) : first
+            return "it is one word: \(option) \(name)=\(second)"
         default: return nil
         }
     }

@@ -84,10 +84,7 @@ struct ConfigurationSetting: Sendable {
             return place
         case (.text, .text(let text)):
             guard !text.isEmpty else { throw ConfigurationProblem("\(name) is empty") }
-            guard name != "proxy" || !text.contains("@") else {
-                throw ConfigurationProblem(
-                    "a secret does not belong into this file", hint: "put USER:PASSWORD into proxy-credentials-file")
-            }
+            if name == "proxy" { try Self.refuseCredentials(in: text) }
             return text
         case (.size, .text(let text)):
             guard ByteCount(argument: text) != nil else {
@@ -112,6 +109,12 @@ struct ConfigurationSetting: Sendable {
         default:
             throw ConfigurationProblem("\(name) does not take this value", hint: "for example: \(example)")
         }
+    }
+
+    private static func refuseCredentials(in proxy: String) throws(ConfigurationProblem) {
+        guard proxy.contains("@") else { return }
+        throw ConfigurationProblem(
+            "a secret does not belong into this file", hint: "put USER:PASSWORD into proxy-credentials-file")
     }
 
     var example: String {
