@@ -57,7 +57,10 @@ package struct WitnessNote: Hashable, Sendable {
         }
         self.init(position: AuditPosition(sequence: sequence, link: link), incarnation: incarnation)
         guard lines[0] == "tokenvault/\(Base32.encode(context.vaultID))/witness" else {
-            throw Self.refused("it belongs to another vault", "name the witness of this vault: --witness PATH")
+            throw Self.refused(
+                "it belongs to another vault",
+                "name the witness of this vault: --witness PATH; if the note is its own, and was changed: "
+                    + "`vaultctl witness accept`")
         }
         let mac = Base64.encode(mac(statement(context.vaultID), context).array)
         guard lines[5] == Self.dash + mac, text == self.text(context) else {
