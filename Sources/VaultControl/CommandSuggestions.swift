@@ -44,8 +44,18 @@ struct CommandSuggestions {
     private static func readings(of words: [String]) -> [[String]] {
         // `login-list` is two words; `take-over` is one.
         var readings = [words]
+        // `'$ vaultctl login list --json'` in one pair of quotation marks.
+        if let first = words.first, first.contains(" ") {
+            let parts = first.split(separator: " ").map(String.init).drop { ["$", "#", "vaultctl"].contains($0) }
+            readings.append(parts.prefix { !$0.hasPrefix("-") } + words.dropFirst())
+        }
         if let first = words.first, first.contains(where: { "-_:./ ".contains($0) }) {
             readings.append(first.split { "-_:./ ".contains($0) }.map(String.init) + words.dropFirst())
+        }
+        // `loginlist`
+        if let first = words.first, let noun = nouns.first(where: { first.hasPrefix($0) && first.count > $0.count + 1 })
+        {
+            readings.append([noun, String(first.dropFirst(noun.count))] + words.dropFirst())
         }
         // `delete login/ID`, and `login/ID` alone.
         if words.count > 1, let slash = words[1].firstIndex(of: "/") {
@@ -55,6 +65,8 @@ struct CommandSuggestions {
         }
         return readings
     }
+
+    private static let nouns = Set(CommandTree.leaves.filter { $0.count > 1 }.map { $0[0] })
 
     /// How well the words fit, 0 to 100; nil if not at all. Each word of the command must be meant by one that was typed.
     private static func score(_ path: [String], _ words: [String]) -> Int? {
@@ -66,7 +78,11 @@ struct CommandSuggestions {
         }
         guard path.count > 1 else {
             // `show status`: the verb says nothing more.
-            if words.count > 1, words[1] == path[0], CommandTree.command([first]) == nil { return 85 }
+            if words.count > 1, words[1] == path[0], CommandTree.command([first]) == nil,
+                likeness("show", first) != nil || likeness("list", first) != nil || likeness("run", first) != nil
+            {
+                return 85
+            }
             guard words.count == 1 || CommandTree.command([first]) == nil else { return nil }
             return likeness(path[0], first).map { $0 * 9 }
         }
@@ -86,13 +102,18 @@ struct CommandSuggestions {
     /// From 10 for the same word to 4 for one that is near; nil if it is another.
     private static func likeness(_ name: String, _ word: String) -> Int? {
         if name == word { return 10 }
+        // `use app.vault` is no beginning of `user`.
+        if word == "use" { return nil }
         if word == name + "s" || name == word + "s" { return 9 }
         if let others = synonyms[name], others.contains(word) || others.contains(where: { $0 + "s" == word }) {
             return 8
         }
         if word.count >= 3, name.hasPrefix(word) { return 7 }
         let distance = EditDistance.between(name, word)
-        guard distance <= (name.count < 6 ? 1 : 2), distance < name.count - 1, distance < word.count else { return nil }
+        // `upp` is near `up`, and `us` is not.
+        let isLonger = word.hasPrefix(name) && word.count == name.count + 1
+        guard distance <= (name.count < 6 ? 1 : 2), distance < name.count - 1 || isLonger, distance < word.count
+        else { return nil }
         return 6 - distance
     }
 
@@ -101,7 +122,7 @@ struct CommandSuggestions {
         "add": ["create", "new", "make", "insert", "import", "register", "generate", "gen"],
         "create": ["make", "mk", "new", "add", "run", "now", "take", "start", "save"],
         "remove": ["rm", "delete", "del", "drop", "unset", "forget", "destroy", "uninstall", "erase"],
-        "erase": ["rm", "delete", "del", "remove", "destroy", "purge", "wipe", "forget"],
+        "erase": ["rm", "delete", "del", "remove", "destroy", "purge", "wipe", "forget", "drop"],
         "discard": ["rm", "delete", "remove", "drop"], "forget": ["rm", "delete", "remove", "drop", "del"],
         "list": ["ls", "all", "index", "dir", "ll", "log", "history", "show"],
         "status": ["state", "info", "stat", "overview", "ps", "health"],
@@ -110,16 +131,16 @@ struct CommandSuggestions {
         "update": ["edit", "set", "change", "modify", "patch", "rename", "alter", "put", "apply", "write"],
         "revoke": ["logout", "log-out", "signout", "end", "kill", "cancel"], "end": ["kill", "stop", "logout"],
         "open": ["new", "login", "start", "browser", "signin", "sign-in"], "refresh": ["renew"],
-        "begin": ["start", "init", "authorize", "auth", "new"], "complete": ["finish", "callback", "exchange"],
+        "begin": ["start", "init", "authorize", "new"], "complete": ["finish", "callback", "exchange"],
         "verify": ["check", "validate", "test", "fsck"],
         "test": ["check", "verify", "prove", "try", "ping", "validate"],
         "doctor": ["check", "diagnose", "health", "healthcheck", "fsck"],
         "init": ["create", "setup", "new", "initialize"],
-        "restore": ["recover", "load", "rollback"], "prune": ["clean", "cleanup", "gc", "trim", "purge", "clear"],
+        "restore": ["recover", "rollback"], "prune": ["clean", "cleanup", "gc", "trim", "purge", "clear"],
         "disable": ["block", "lock", "suspend", "deactivate", "ban"],
         "enable": ["unblock", "unlock", "activate", "reactivate", "unban", "allow"],
         "up": ["run", "apply", "upgrade", "migrate", "latest"],
-        "run": ["start", "go", "exec", "file"], "abort": ["cancel", "stop"],
+        "run": ["start", "go", "file"], "abort": ["cancel", "stop"],
         "retry": ["run", "flush", "send"],
         "accept": ["confirm", "approve", "release", "take", "ok"], "hold": ["freeze", "stop", "pause"],
         "export": ["dump", "save"], "import": ["load"], "version": ["about", "ver"],
@@ -128,19 +149,30 @@ struct CommandSuggestions {
         "request": ["curl", "http", "call", "fetch", "api"], "move": ["mv", "transfer"],
         "report": ["dying", "expiring"],
         "user": ["account", "person"], "provider": ["idp", "issuer", "client", "connection"],
-        "login": ["session", "grant", "log-in", "logon", "signin", "token"],
+        "login": ["session", "grant", "log-in", "logon", "signin", "token", "auth"],
         "key": ["slot", "keyslot", "keys"],
         "backup": ["snapshot", "copy"], "outbox": ["queue", "revocation", "pending"], "rotate": ["rotation", "reseal"],
         "tenant": ["org", "organization", "customer"], "damage": ["damaged", "quarantine", "broken"],
         "migrate": ["migration", "upgrade", "schema"], "profiles": ["profile", "templates"],
-        "plan": ["preview", "diff"],
+        "plan": ["preview"],
         "salvage": ["rescue", "recover"], "revive": ["resurrect", "undelete", "restore"],
     ]
 
     /// A noun with what its usual command takes: `backup /mnt/backup`.
     private static func usual(_ typed: [String]) -> String? {
-        if typed.count > 1, typed[0].lowercased() == "user", ["add", "create", "new", "make"].contains(typed[1]) {
+        let making: Set = ["add", "create", "new", "make"]
+        switch (typed.first?.lowercased(), typed.dropFirst().first?.lowercased()) {
+        case ("user", let verb?) where making.contains(verb), (let verb?, "user") where making.contains(verb):
             return "login begin --user ID --provider NAME"
+        case (let verb?, "vault") where making.contains(verb): return "init --vault PATH --key-file PATH"
+        default: break
+        }
+        if let first = typed.first, let joined = first.firstIndex(where: { "-_:".contains($0) }) {
+            // `import-csv x.csv`
+            return usual([String(first[..<joined]), String(first[first.index(after: joined)...])] + typed.dropFirst())
+        }
+        if typed.count > 1, typed[0].lowercased() == "import", forms.contains(typed[1].lowercased()) {
+            return "import run \(typed.count > 2 ? Printable.shortened(typed[2], to: 200) : "SOURCE")"
         }
         guard let noun = typed.first?.lowercased(), typed.count > 1, let form = usualCommands[noun],
             let command = CommandTree.command([noun]),
@@ -154,6 +186,9 @@ struct CommandSuggestions {
         guard isPath || form.isAlways && isName else { return nil }
         return form.text.replacing("…", with: Printable.shortened(typed[1], to: 200))
     }
+
+    /// What is imported is recognised.
+    private static let forms = ["csv", "tsv", "json", "jsonl", "sqlite", "sql", "db", "dump", "file"]
 
     private static let usualCommands: [String: (text: String, isAlways: Bool)] = [
         "backup": ("backup create …", false), "import": ("import run …", false), "move": ("move run …", false),

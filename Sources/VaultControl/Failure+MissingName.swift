@@ -34,13 +34,26 @@ extension Failure {
             let list =
                 noun == "user" ? "vaultctl user list --tenant \(Printable.shortened(tenant))" : "vaultctl provider list"
             hints = ["list its \(of): \(list)", "list all tenants: vaultctl tenant list"]
-        } else if let slash = typed.firstIndex(of: "/"), Tenant(String(typed[..<slash])) != nil {
+        } else if let slash = typed.firstIndex(of: "/"), typed.last != "/", Tenant(String(typed[..<slash])) != nil {
             let name = Printable.shortened(String(typed[typed.index(after: slash)...]))
             let option = given.value(of: "--\(noun)") == nil ? "" : "--\(noun) "
             hints.insert("if this is a \(noun) of a tenant: \(option)\(name) --tenant \(typed[..<slash])", at: 0)
         }
+        if let rest = PathProblem.unquoted(typed) {
+            hints.insert("the quotation marks are part of the name: write \(Printable.shortened(rest))", at: 0)
+        } else if let letter = Self.foreignLetter(in: typed) {
+            let code = String(letter.value, radix: 16, uppercase: true)
+            let padded = String(repeating: "0", count: max(0, 4 - code.count)) + code
+            hints.insert("a letter of the name is not what it looks like: \(letter) is U+\(padded)", at: 0)
+        }
         if typed.contains(where: \.isWhitespace) || typed.unicodeScalars.contains(where: Printable.isDeceptive) {
             hints.insert("look at the blank, or what cannot be seen, in the name: where does it come from?", at: 0)
         }
+    }
+
+    /// A letter that looks like a Latin one among Latin ones: Cyrillic, Greek or of full width.
+    private static func foreignLetter(in name: String) -> Unicode.Scalar? {
+        guard name.unicodeScalars.contains(where: { $0.isASCII && $0.properties.isAlphabetic }) else { return nil }
+        return name.unicodeScalars.first { 0x370...0x52F ~= $0.value || 0xFF21...0xFF5A ~= $0.value }
     }
 }

@@ -36,7 +36,9 @@ struct GivenArguments {
             let name = String(argument.prefix { $0 != "=" })
             guard let taken = shape[name] else {
                 let isOption = name.hasPrefix("--") && name.count > 2 && !["--help", "--version"].contains(name)
-                if shape["-" + name] != nil { unknown = unknown ?? name }
+                let letter = name.dropFirst().first
+                let isShort = !name.hasPrefix("--") && letter?.isLetter == true && shape["-\(letter ?? "-")"] == nil
+                if shape["-" + name] != nil || isShort && name != "-h" { unknown = unknown ?? name }
                 if isOption, !name.hasPrefix("--experimental"), !name.hasPrefix("--generate") {
                     unknown = unknown ?? name
                 }
@@ -64,8 +66,10 @@ extension GivenArguments {
         try refuseDash(arguments)
         guard isOdd(arguments), let given = GivenArguments(arguments) else { return }
         for argument in given.all {
-            if argument.value == "" { try given.refuseEmpty(argument.taken) }
+            let isBlank = argument.taken.title == "--scope" && argument.value?.allSatisfy(\.isWhitespace) == true
+            if argument.value == "" || isBlank { try given.refuseEmpty(argument.taken) }
             try refusePasted(argument)
+            try given.refuseBlank(argument)
         }
         let flags = Set(arguments.prefix { $0 != "--" })
         for flag in flags where flag.hasPrefix("--no-") && flags.contains("--" + flag.dropFirst("--no-".count)) {
@@ -86,14 +90,15 @@ extension GivenArguments {
 
     /// Whether it is worth asking the parser.
     private static func isOdd(_ arguments: [String]) -> Bool {
-        let short = ["-u": "--user", "-p": "--provider", "-n": "--last", "-d": "--data", "-X": "--method"]
         var seen: Set<String> = []
         for argument in arguments {
             if argument == "--" { return false }
             if argument.isEmpty || argument.hasPrefix("--no-") || hasBlankAtEnd(argument) { return true }
             guard argument.hasPrefix("-"), argument.count > 1 else { continue }
             let name = String(argument.prefix { $0 != "=" })
-            if argument.count == name.count + 1 || !seen.insert(short[name] ?? name).inserted { return true }
+            let value = argument.dropFirst(name.count + 1)
+            if name != argument, value.isEmpty || value.first?.isWhitespace == true { return true }
+            if !seen.insert(OptionNames.short[name] ?? name).inserted { return true }
         }
         return false
     }
@@ -126,6 +131,22 @@ extension GivenArguments {
             hint: "write it without: \(Printable.shortened(rest, to: 200))")
     }
 
+    /// A label that is set is to be seen and typed; one that is looked for may have been set by an app.
+    private func refuseBlank(_ given: Given) throws(Failure) {
+        guard given.taken.title == "--label", let label = given.value, Self.hasBlankAtEnd(label),
+            !all.contains(where: { $0.taken.title == "--label-prefix" }), !isFilter
+        else { return }
+        let rest = PathProblem.trimmed(label)
+        throw .usage(
+            rest.isEmpty
+                ? "the value of --label is blank"
+                : "the value of --label begins or ends with a blank: \(Printable.named(label, to: 200))",
+            hint: rest.isEmpty
+                ? "a label is a word or two: --label phone" : "write it without: \(Printable.shortened(rest, to: 200))")
+    }
+
+    private var isFilter: Bool { ["login list", "login end", "report"].contains(words.joined(separator: " ")) }
+
     /// What is kept in a file of its own is not written to standard output, and a file named `-` is hard to get rid of.
     private static func refuseDash(_ arguments: [String]) throws(Failure) {
         let made = [
@@ -135,12 +156,15 @@ extension GivenArguments {
         let isInit = arguments.first == "init"
         for (index, argument) in arguments.enumerated() {
             if argument == "--" { return }
-            let name = argument.hasSuffix("=-") ? String(argument.dropLast(2)) : argument
-            guard made.contains(name) || isInit && ["--vault", "--key-file"].contains(name),
-                name != argument || arguments.dropFirst(index + 1).first == "-"
+            let name = String(argument.prefix { $0 != "=" })
+            guard made.contains(name) || isInit && ["--vault", "--key-file"].contains(name) else { continue }
+            let value =
+                name == argument ? arguments.dropFirst(index + 1).first : String(argument.dropFirst(name.count + 1))
+            guard let value, ["-", "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2", "/dev/null"].contains(value)
             else { continue }
             throw .usage(
-                "\(name) wants a path, and - is none", hint: "name a file: it is not written to standard output")
+                "\(name) wants a path, and \(value) is none",
+                hint: "name a file: it is not written to standard output")
         }
     }
 }

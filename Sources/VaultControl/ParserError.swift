@@ -4,9 +4,9 @@ import VaultAdministration
 
 /// What ArgumentParser says of a command line, in the program's own style.
 struct ParserError {
-    private let message: String
-    private let usage: String?
-    private let arguments: [String]
+    let message: String
+    let usage: String?
+    let arguments: [String]
 
     /// - Parameter usage: such as `vaultctl login add [<options>] --user <id>`.
     init(_ message: String, usage: String?, _ arguments: [String]) {
@@ -25,6 +25,7 @@ struct ParserError {
     private var sentence: String {
         if let invalid { return invalid.sentence }
         if let unknown {
+            if late != nil { return "\(unknown.name) stands in front of the command" }
             if CommandTree.command(words)?.configuration.subcommands.isEmpty == false, !words.isEmpty {
                 return "a command is missing between vaultctl \(words.joined(separator: " ")) and \(unknown.name)"
             }
@@ -61,7 +62,7 @@ struct ParserError {
         return InvalidValue(value: value, option: String(option))
     }
 
-    private var unknown: (name: String, suggestion: String?)? {
+    var unknown: (name: String, suggestion: String?)? {
         let front = "Unknown option '"
         guard message.hasPrefix(front) else { return nil }
         let reported = String(message.dropFirst(front.count).prefix { $0 != "'" })
@@ -71,6 +72,11 @@ struct ParserError {
         }
         // `--target` is an argument, and no beginning of `--target-key-file`.
         guard usage?.contains("<\(name.drop { $0 == "-" })>") != true else { return (name, nil) }
+        // A file that is an argument.
+        let isArgument = ["<backup>", "<source>", "<target>"].contains { usage?.contains($0) == true }
+        guard !isArgument || !["--file", "--path", "-f"].contains(name) else { return (name, nil) }
+        let isTarget = usage?.contains("<target>") == true && !isForm(of: name)
+        guard !isTarget || !["--output", "--out", "-o"].contains(name) else { return (name, nil) }
         // `--expired` is a state.
         let state = StateOption(argument: String(name.drop { $0 == "-" }))
         if let state, OptionNames.names(of: command).contains("--state") {
@@ -80,21 +86,34 @@ struct ParserError {
     }
 
     /// The command that was understood, without `vaultctl`.
-    private var words: [String] {
+    var words: [String] {
         (usage ?? "").split(separator: " ").prefix { !"<[-".contains($0.prefix(1)) }.dropFirst().map(String.init)
     }
 
     /// Whether it is the file into which a command is to print that has no option for that. `-o json` is a form.
     private func namesOutputFile(_ name: String) -> Bool {
-        guard ["--output", "--out", "-o"].contains(name) else { return false }
-        let typed = arguments.first { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.count + 1)) }
-        let following = arguments.firstIndex(of: name).flatMap { arguments.dropFirst($0 + 1).first }
+        guard ["--output", "--out", "-o"].contains(name),
+            CommandTree.command(words).map({ OptionNames.names(of: $0).contains { $0 == "--out" || $0 == "--output" } })
+                != true, usage?.contains("<target>") != true
+        else { return false }
+        return value(of: name) != nil && !isForm(of: name)
+    }
+
+    private func value(of name: String) -> String? {
+        arguments.first { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.count + 1)) }
+            ?? arguments.firstIndex(of: name).flatMap { arguments.dropFirst($0 + 1).first }
+    }
+
+    private func isForm(of name: String) -> Bool {
         let forms = ["json", "jsonl", "yaml", "table", "text", "csv", "tsv", "wide"]
-        return (typed ?? following).map { !forms.contains($0.lowercased()) } ?? false
+        return value(of: name).map { forms.contains($0.lowercased()) } ?? false
     }
 
     /// What an option without its value wants.
     private var missing: [String] {
+        if message.hasPrefix("Missing expected argument"), arguments.contains("--") {
+            return ["what stands behind -- is no option: leave -- out"]
+        }
         let front = "Missing value for '"
         guard message.hasPrefix(front) else { return [] }
         let option = String(message.dropFirst(front.count).prefix { $0 != "'" })
@@ -103,110 +122,51 @@ struct ParserError {
         return InvalidValue(value: "", option: option).hints
     }
 
-    /// What is meant by an argument where none is taken: a name goes with its option.
-    private var misplaced: String? {
-        guard message.lowercased().contains("unexpected argument"), let command = CommandTree.command(words) else {
-            return nil
-        }
-        let path = String(message.drop { $0 != "'" }.dropFirst().prefix { $0 != "'" })
-        let known = OptionNames.names(of: command)
-        switch FileKind(path) {
-        case .vault?: return "a vault is named by its option: --vault \(Printable.path(path))"
-        case .keyFile?:
-            let own = known.first { $0.hasSuffix("-key-file") && !LeadingOptions.withValue.contains($0) }
-            return "a key file is named by its option: \(own ?? "--key-file") \(Printable.path(path))"
-        case .backup? where words.first != "backup":
-            return "to check a backup: vaultctl backup verify \(Printable.path(path))"
-        default: break
-        }
-        if let first = path.unicodeScalars.first, first.properties.generalCategory == .dashPunctuation, first != "-" {
-            return "a dash is not a hyphen: write --\(path.drop { "-–—".contains($0) })"
-        }
-        // `verify backup` has its words in another order.
-        let meant = CommandSuggestions(words + [path]).all.first
-        if let meant, meant == "\(path) \(words.joined(separator: " "))" { return "did you mean: vaultctl \(meant)" }
-        if let hint = slip(path, of: command, known) { return hint }
-        if words == ["init"], GivenArguments(arguments)?.value(of: "--vault") == nil {
-            return "a vault is named by its option: --vault \(Printable.path(path))"
-        }
-        if let hint = Self.misplaced[words.joined(separator: " ")] { return hint }
-        if let hint = Self.option(for: path, among: known, of: command) { return hint }
-        let forms = ["--user ID", "--provider NAME"].filter { known.contains(String($0.prefix { $0 != " " })) }
-        return forms.isEmpty ? nil : "a name goes with its option: \(forms.joined(separator: ", or "))"
-    }
-
-    /// By its place, or because it is an option without its hyphens.
-    private func slip(
-        _ word: String, of command: any ParsableCommand.Type, _ known: [String]
-    ) -> String? {
-        if known.contains("--\(word.prefix { $0 != "=" })") {
-            let option = Printable.shortened(word.replacing("=", with: " ", maxReplacements: 1))
-            return "an option has two hyphens: --\(option)"
-        }
-        guard let index = arguments.firstIndex(of: word), index > 0 else { return nil }
-        if arguments[index - 1] == "--" { return "what stands behind -- is no option and no command: leave -- out" }
-        if arguments[index - 1].hasPrefix("--") { return "\(arguments[index - 1]) takes no value" }
-        guard index > 1, case let option = arguments[index - 2],
-            ["scope", "text"].contains(CommandShape(of: command)[option]?.valueName ?? "")
-        else { return nil }
-        let value = Printable.shortened("\(arguments[index - 1]) \(word)")
-        return "a value with blanks goes into quotation marks: \(option) '\(value)'"
-    }
-
-    /// The command's own option that takes such a value: a time, or a file.
-    private static func option(for text: String, among names: [String], of command: any ParsableCommand.Type) -> String?
-    {
-        if text.hasPrefix("age1"), let option = ["--recipient", "--for"].first(where: names.contains) {
-            return "a recipient goes with its option: \(option) \(Printable.shortened(text))"
-        }
-        if AuditRecord.kinds.contains(text), names.contains("--kind") {
-            return "a kind goes with its option: --kind \(text)"
-        }
-        let isTime = TimeSpan(argument: text) != nil || CalendarTime(argument: text) != nil
-        guard isTime || text.contains(where: { "./".contains($0) }) && !text.contains("@") else { return nil }
-        let shape = CommandShape(of: command)
-        // `backup verify bk/*`: what is there is not to be written to.
-        if !isTime, shape.positionals.contains(where: { ["backup", "source", "target"].contains($0.valueName ?? "") }) {
-            return FileKind(text) == nil ? nil : "it takes one at a time: run it for each"
-        }
-        let kinds = isTime ? ["when", "time", "date"] : ["path", "file", "directory"]
-        let name = names.first { name in
-            !LeadingOptions.withValue.contains(name) && kinds.contains(shape[name]?.valueName ?? "")
-        }
-        if name == nil, !isTime {
-            guard FileKind(text) == nil, shape.positionals.isEmpty else { return nil }
-            return "what a command prints goes into a file by: > \(Printable.path(text))"
-        }
-        return name.map { "a \(isTime ? "time" : "file") goes with its option: \($0) \(Printable.path(text))" }
-    }
-
-    private static let misplaced = [
-        "backup list":
-            "it lists the backups that the vault remembers, wherever they are; to check one: vaultctl backup verify PATH",
-        "tenant list": "a tenant's users: vaultctl user list --tenant NAME",
-        "events": "the last ones: --last 10; from a place on: --after start; those to come: --follow",
-        "request": "a method goes with -X, a header field with -H, a body with -d",
-        "witness accept": "a witness is named by its option: --witness PATH",
-        "witness begin": "a witness is named by its option: --witness PATH",
-        "witness show": "a witness is named by its option: --witness PATH",
-        "doctor": "it looks at everything; to try one provider: vaultctl provider test NAME",
-        "import status": "it shows all sources",
-        "key rotate": "it replaces the root key, now; for other keys: --data-keys, --index or --audit",
-        "maintain": "it runs until SIGTERM or SIGINT; how it goes: vaultctl status",
-        "login complete": "a callback goes with its option, by standard input: --callback-url -",
-        "migrate up": "it goes to the newest version that this vaultctl knows",
-        "move status": "it is asked of the vault that is moved: --vault PATH",
-        "provider profiles": "it lists all profiles",
-    ]
-
     private func elsewhere(_ option: String) -> String? {
         Self.elsewhere["\(words.joined(separator: " ")) \(option)"] ?? Self.elsewhere[option]
+    }
+
+    /// What chooses several logins does not choose the one that a command takes.
+    private func choosing(by option: String) -> String? {
+        guard usage?.contains("[<login>]") == true, !hasArgument else {
+            return nil
+        }
+        switch option {
+        case "--provider", "-p", "--label", "--state":
+            let given = GivenArguments(
+                ["login", "list"] + arguments.drop { $0 != option && !$0.hasPrefix(option + "=") })
+            let value = given?.all.first { $0.taken.title == (OptionNames.short[option] ?? option) }?.value
+            return "it takes one login, by its id: vaultctl login list \(option) \(Printable.shortened(value ?? "…"))"
+        case "--all" where words.last == "refresh":
+            return "it takes one login at a time; all that are due are renewed by: vaultctl maintain --once"
+        case "--all" where ["revoke", "remove", "terminate"].contains(words.last):
+            return "it takes one login at a time; several are ended by: vaultctl login end"
+        case "--all": return "it takes one login at a time"
+        default: return nil
+        }
     }
 
     /// Options of another command.
     private static let elsewhere = [
         "--color": "colours are for terminals alone, and not if NO_COLOR is set",
         "--no-color": "colours are for terminals alone, and not if NO_COLOR is set",
+        "doctor --provider": "it looks at everything; to try one provider: vaultctl provider test NAME",
+        "init --force": "a vault is never overwritten: name the path of a new one",
+        "key rotate --root": "it replaces the root key without that",
+        "maintain --every": "it renews when something is due; once: --once",
+        "migrate up --to": "it goes to the newest version that this vaultctl knows",
+        "provider update --name": "a provider keeps its name: its logins have it",
+        "migrate up --dry-run": "what it would do: vaultctl migrate plan",
+        "provider register --client-id":
+            "the server gives the client its id; a client that has one: vaultctl provider add",
+        "key test --new-key-file": "the key that is tried is the one that opens: --key-file PATH",
+        "login list --login": "to look at one: vaultctl login show LOGIN",
+        "login list --id": "to look at one: vaultctl login show LOGIN",
+        "login end --login": "one login is ended by: vaultctl login revoke LOGIN, or login remove",
+        "login show --reveal": "a token is shown by: vaultctl token get LOGIN --reveal",
+        "user list --user": "to look at one: vaultctl user show ID",
+        "user list --state": "disabled users alone: --disabled",
+        "audit prune --before": "by age: --keep 90d",
         "doctor --fix": "it changes nothing: each finding says what to do",
         "maintain --background": "it stays in the foreground, for systemd to start: man tokenvault-operating",
         "maintain --daemon": "it stays in the foreground, for systemd to start: man tokenvault-operating",
@@ -231,7 +191,7 @@ struct ParserError {
 
     /// The argument that was typed as an option: one of its name, or the only one of a command.
     private var argument: String? {
-        guard let unknown, unknown.suggestion == nil, let usage else { return nil }
+        guard let unknown, unknown.suggestion == nil, let usage, !hasArgument else { return nil }
         let words = usage.split(separator: " ").filter {
             $0.contains("<") && !$0.contains("<options>") && $0.hasPrefix("[") == $0.hasSuffix("]")
         }
@@ -243,21 +203,53 @@ struct ParserError {
         }
         let name = unknown.name.drop { $0 == "-" }
         if let same = arguments.first(where: { $0.contains("<\(name)>") }) { return String(same) }
-        let others = ["to": "<target>", "dest": "<target>", "destination": "<target>", "latest": "<backup>"]
-        if let other = others[String(name)], let same = arguments.first(where: { $0.contains(other) }) {
-            return String(same)
+        // A path is no name: `backup create --name nightly`.
+        if name == "name", arguments.contains(where: { ["<target>", "<source>", "<url>"].contains($0) }) { return nil }
+        let target = Set(["to", "dest", "destination", "dir", "directory", "out", "output", "o", "path", "file", "f"])
+        let places: [(Set<String>, String)] = [
+            (["latest", "from", "file", "path", "f"], "<backup>"),
+            (["from", "file", "path", "f", "input"], "<source>"),
+            (target, "<target>"), (["label"], "<slot>"),
+        ]
+        for (names, place) in places where names.contains(String(name)) {
+            if let same = arguments.first(where: { $0.contains(place) }) { return String(same) }
         }
-        let isOne = arguments.count == 1 && ["login", "login-id", "id", "slot", "name", "backup"].contains(name)
+        let isOne =
+            arguments.count == 1
+            && (["login", "login-id", "id", "slot", "name", "backup"].contains(name)
+                || self.words.first == String(name))
         return isOne ? String(arguments[0]) : nil
     }
 
+    /// Whether an argument is given already, so that the unknown option is none: what stands behind it may be its value.
+    private var hasArgument: Bool {
+        guard let command = CommandTree.command(words), CommandShape(of: command).positionals.count == 1 else {
+            return false
+        }
+        let given = GivenArguments(arguments)?.all.filter { $0.taken.kind == "positional" }.compactMap(\.value) ?? []
+        let value = arguments.firstIndex { $0 == unknown?.name }.flatMap { arguments.dropFirst($0 + 1).first }
+        return given.count > (value.map(given.contains) == true ? 1 : 0)
+    }
+
     private var hints: [String] {
+        if let name = unknown?.name, name.contains(where: \.isWhitespace) {
+            return ["an option and its value are two words: leave the quotation marks around them out"]
+        }
+        if words.isEmpty, let name = unknown?.name, case let word = String(name.drop { $0 == "-" }),
+            CommandTree.command([word])?.configuration.subcommands.isEmpty == true, name != "--version"
+        {
+            return ["a command has no hyphens: vaultctl \(word)"]
+        }
+        if let late { return ["the command comes first: \(late)"] }
         var hints = invalid?.hints ?? missing
         if let name = unknown?.name, namesOutputFile(name) {
             hints.append("this command prints to standard output: add > FILE")
         }
-        if let argument { hints.append("it is an argument, and no option: \(argument)") }
-        if let hint = unknown.flatMap({ elsewhere($0.name) }) { hints.append(hint) }
+        if let argument {
+            hints.append("it is an argument, and no option: \(argument)")
+        } else if let hint = unknown.flatMap({ elsewhere($0.name) ?? choosing(by: $0.name) }) {
+            hints.append(hint)
+        }
         if let hint = misplaced ?? needless { hints.append(hint) }
         guard let usage else { return hints + ["vaultctl --help lists all commands"] }
         let command = (["vaultctl"] + words).joined(separator: " ")

@@ -32,12 +32,13 @@ extension Vault {
     ///   - path: The backup.
     ///   - source: A key that opened the vault when the backup was made; nil: what can be checked without one.
     ///   - options: How the key may be tried.
+    ///   - evidence: What a restore would be given, to see whether it can be read.
     ///   - progress: Called now and then with how many rows have been checked, of how many; first with 0 of 0, while the
     ///     bytes are.
     /// - Returns: What was found with the key; nil without one.
     /// - Throws: ``VaultError``, such as ``VaultError/Code/damaged``.
     package static func verifyBackup(
-        at path: String, unlockedBy source: KeySource? = nil, options: VaultOptions = .init(),
+        at path: String, unlockedBy source: KeySource? = nil, options: VaultOptions = .init(), evidence: [String] = [],
         progress: @escaping @Sendable (_ checked: Int, _ total: Int) -> Void = { _, _ in }
     ) async throws -> VerificationReport? {
         let (clock, policy) = (options.clock, options.unlockingPolicy)
@@ -49,6 +50,7 @@ extension Vault {
                 let file = try BackupFile(at: path)
                 try file.checkBytes()
                 try file.checkDatabase()
+                _ = try RestoreKnowledge.read(evidence, since: file.manifest)
                 guard let source else { return nil as VaultStorage.VerificationReport? }
                 return try file.verify(by: try source.unlocker(), policy: policy, clock: clock) {
                     progress($0.checked, $0.total)

@@ -73,6 +73,11 @@ extension Vault {
         try await VaultError.translating {
             let source = store.context.vaultID
             let mark = try await store.moveMark()
+            guard mark != nil else {
+                throw StoreError(
+                    .conflict, "no move of this vault has begun",
+                    hint: "there is nothing to give up: vaultctl move status")
+            }
             guard mark?.stage == .leaving, target.map({ $0.store.context.vaultID == mark?.other }) ?? true else {
                 throw StoreError.otherMove
             }

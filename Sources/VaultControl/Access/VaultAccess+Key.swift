@@ -122,7 +122,7 @@ extension VaultAccess {
         guard invocation.console.inputIsTerminal else {
             throw Failure(
                 .keyMissing, "no key specified",
-                hints: [
+                hints: Environment.slips(invocation.console.environment) + [
                     "use --key-file PATH or --passphrase-file PATH, set TOKENVAULT_KEY_FILE, or name it in a "
                         + "configuration file"
                 ])

@@ -7,9 +7,9 @@ extension VaultAccess {
     var path: String {
         get throws(Failure) {
             guard let path = options.vault ?? environment("TOKENVAULT_VAULT") else {
-                throw .usage(
-                    "no vault specified",
-                    hint: "use --vault PATH, set TOKENVAULT_VAULT, or name it in a configuration file")
+                let advice = "use --vault PATH, set TOKENVAULT_VAULT, or name it in a configuration file"
+                throw Failure(
+                    .usage, "no vault specified", hints: Environment.slips(invocation.console.environment) + [advice])
             }
             return path
         }

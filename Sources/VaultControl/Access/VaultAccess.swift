@@ -202,8 +202,8 @@ struct VaultAccess {
                 return try .systemAnd(pemFile: path)
             } catch {
                 throw Failure.usage(
-                    "\(Printable.path(path)) does not contain certificates in PEM form",
-                    hint: "check --ca-file")
+                    "\(Printable.path(path)) (\(origin)) does not contain certificates in PEM form",
+                    hint: "check \(origin)")
             }
         }
     }
@@ -227,7 +227,14 @@ struct VaultAccess {
             do {
                 return try AsyncHTTPTransport.Proxy(url, credentials: try file.map { try proxyCredentials(in: $0) })
             } catch let error as OAuthValueError {
-                throw Failure.usage(error.description, hint: "use --proxy http://HOST:PORT")
+                let origin = origin("--proxy", isGiven: options.proxy != nil, "TOKENVAULT_PROXY")
+                let scheme = PathProblem.scheme(of: url)?.lowercased()
+                guard scheme != nil, scheme != "http", error.subject == "URL of the proxy" else {
+                    throw Failure.usage("\(error.description) (\(origin))", hint: "write it as http://HOST:PORT")
+                }
+                throw Failure.usage(
+                    "a proxy is reached by http, and not by \(Printable.shortened(scheme ?? "")) (\(origin))",
+                    hint: "write it as http://HOST:PORT")
             }
         }
     }

@@ -104,6 +104,12 @@ struct InitCommand: VaultCommand {
         } catch {
             // Whatever it is, it stays.
         }
+        if FileKind(path) == .directory {
+            let inside = path + (path.hasSuffix("/") ? "" : "/") + "app.vault"
+            throw Failure(
+                .usage, code: "vaultExists", "\(Printable.path(path)) is a directory",
+                hints: ["name a new file in it: --vault \(Printable.path(inside))"])
+        }
         throw Failure(
             .usage, code: "vaultExists", "a file already exists at \(Printable.path(path))",
             hints: ["a vault is never overwritten; choose another --vault"])

@@ -84,6 +84,7 @@ struct ConfigurationSetting: Sendable {
             return place
         case (.text, .text(let text)):
             guard !text.isEmpty else { throw ConfigurationProblem("\(name) is empty") }
+            if name == "proxy" { try Self.refuseCredentials(in: text) }
             return text
         case (.size, .text(let text)):
             guard ByteCount(argument: text) != nil else {
@@ -108,6 +109,12 @@ struct ConfigurationSetting: Sendable {
         default:
             throw ConfigurationProblem("\(name) does not take this value", hint: "for example: \(example)")
         }
+    }
+
+    private static func refuseCredentials(in proxy: String) throws(ConfigurationProblem) {
+        guard proxy.contains("@") else { return }
+        throw ConfigurationProblem(
+            "a secret does not belong into this file", hint: "put USER:PASSWORD into proxy-credentials-file")
     }
 
     var example: String {

@@ -100,7 +100,7 @@ extension Failure {
         if error.code == .insecure {
             hints = ["use https; for a development server on this machine: --allow-insecure-loopback"]
         } else if error.subject == "redirect URI" {
-            hints = ["use a whole URI, such as https://app.example/callback"]
+            hints = ["use a whole URI without a fragment, such as https://app.example/callback"]
         } else if error.subject == "client key" {
             hints = ["use a private key in PEM form (-----BEGIN PRIVATE KEY-----): P-256, or RSA of at least 2048 bits"]
         } else if error.subject == "API origin" {

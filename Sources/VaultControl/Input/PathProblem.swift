@@ -78,9 +78,14 @@ struct PathProblem {
                 + (whole.map { "write \(Printable.path($0))" } ?? "write the whole path, or leave the quotes away")
         }
         if path.hasPrefix("$") || path.contains("${") { return "no shell has replaced the $: leave the quotes away" }
+        if path.hasPrefix("=") { return "one = is enough: write \(Printable.path(String(path.drop { $0 == "=" })))" }
         if let rest = bare(path) { return "write the path alone: \(Printable.path(rest))" }
         if let scheme = scheme(of: path) {
             return "a path is wanted, and this is an address (\(Printable.shortened(scheme)))"
+        }
+        if path.contains("*") { return "no shell has replaced the *: write the path itself" }
+        if path.hasSuffix("/"), FileKind(String(path.dropLast())) != nil {
+            return "it is a file: write it without the / at its end"
         }
         let trimmed = trimmed(path)
         if trimmed != path {
@@ -89,9 +94,7 @@ struct PathProblem {
                 ? "there is one without the blank: \(Printable.path(trimmed))"
                 : "the path has a blank at its beginning or end: check the quotes"
         }
-        if let first = path.first, "'\"".contains(first), path.last == first {
-            return "the quotes are part of the path: leave them away"
-        }
+        if unquoted(path) != nil { return "the quotes are part of the path: leave them away" }
         return nil
     }
 
@@ -111,6 +114,14 @@ struct PathProblem {
         let scheme = text[..<end.lowerBound]
         let isOne = scheme.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+.-:".contains($0)) }
         return isOne && scheme.first?.isLetter == true ? String(scheme) : nil
+    }
+
+    /// What is left of `'path'` and `“path”`; nil if it is in no quotation marks.
+    static func unquoted(_ text: String) -> String? {
+        let marks: Set<Character> = ["'", "\"", "“", "”", "„", "‘", "’", "‚", "«", "»", "`"]
+        guard text.count > 2, let first = text.first, let last = text.last, marks.contains(first), marks.contains(last)
+        else { return nil }
+        return String(text.dropFirst().dropLast())
     }
 
     static func trimmed(_ path: String) -> String {

@@ -42,6 +42,11 @@ enum PrivateFile {
             Failure(.machine, code: "outputFailed", "\(name) names a directory", hints: ["name a new file in it"])
         case ENOSPC, EDQUOT:
             Failure(.machine, code: "outputFull", "\(name) could not be written: the disk is full")
+        case ENOENT where unsafe access(InputFile.directory(of: path), F_OK) != 0:
+            Failure(
+                .machine, code: "outputFailed",
+                "\(name) cannot be made: there is no directory \(Printable.path(InputFile.directory(of: path)))",
+                hints: ["create it first: mkdir -m 700 \(Printable.path(InputFile.directory(of: path)))"])
         default: Failure(.machine, code: "outputFailed", "\(name) could not be written: \(InputFile.reason(of: error))")
         }
     }

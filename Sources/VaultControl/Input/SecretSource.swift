@@ -70,7 +70,7 @@ enum SecretSource {
 /// Reads secrets, at most one of them from standard input.
 struct SecretReader {
     /// More than any token that servers give out.
-    private static let maximumBytes = 65_536
+    static let maximumBytes = 65_536
 
     let console: Console
     private var hasReadInput = false
@@ -106,9 +106,12 @@ struct SecretReader {
             bytes = try Self.file(path, title)
         }
         let text = try Self.nonEmpty(Self.text(bytes, title, from: source), title, from: source)
-        if title.hasPrefix("New ") || !["passphrase", "key"].contains(where: title.lowercased().contains) {
+        // A key of the vault is wanted, or one that says itself which form it has.
+        let isKey = ["Key", "Client key", "Key of the client certificate", "Target's passphrase"].contains(title)
+        if !isKey, !title.hasPrefix("Passphrase") {
             try InputFile.refuseKey(text.utf8, as: title, source.place)
         }
+        try Self.refuseOther(text, title, source.place)
         return text
     }
 
@@ -141,8 +144,10 @@ struct SecretReader {
                 "the \(title.lowercasedFirst) cannot be read from \(Printable.path(path)): no such file or directory",
                 hints: slip.map { [$0] } ?? [])
         } catch let error as VaultError where error.code == .keyMalformed {
+            if FileKind(path) != .unknown, let other = Self.other(path, title) { throw other }
             throw Failure.usage("the \(title.lowercasedFirst) is longer than \(maximumBytes) bytes")
         } catch let error as VaultError where error.code == .keyUnsafe {
+            if error.hint?.hasPrefix("run: chmod") == true, let other = Self.other(path, title) { throw other }
             throw Failure(.unsafeFile, error.message, hints: error.hint.map { [$0] } ?? [])
         }
     }

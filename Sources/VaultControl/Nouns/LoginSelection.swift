@@ -61,9 +61,12 @@ struct LoginSelection: ParsableArguments {
 
     /// Refuses what is no beginning of an id.
     static func check(_ text: String) throws(Failure) {
-        guard let front = ShortID.normal(text), front.count >= ShortID.least,
-            front.count < ShortID.length || LoginID(front) != nil
-        else {
+        let normal = ShortID.normal(text)
+        if let normal, normal.count == ShortID.length, LoginID(normal) == nil {
+            throw Failure(
+                .unknownLogin, "no login has the id \(normal)", hints: ["list all logins: vaultctl login list"])
+        }
+        guard let normal, normal.count >= ShortID.least else {
             throw .usage(
                 "\(Printable.named(text)) is not a login id: use its 26 letters and digits, or the first "
                     + "\(ShortID.least) or more",
@@ -84,7 +87,10 @@ struct LoginSelection: ParsableArguments {
         guard let id = found.first else {
             throw Failure(
                 .unknownLogin, "no login's id begins with \(front)",
-                hints: ["list all logins: vaultctl login list; if this is a user: --user \(Printable.shortened(text))"])
+                hints: [
+                    "list all logins: vaultctl login list; if this is a user: --user \(Printable.shortened(text))",
+                    "if this is a label, it shows the id: vaultctl login list --label \(Printable.shortened(text))",
+                ])
         }
         return id
     }

@@ -103,7 +103,8 @@ struct ClientAuthenticationOptions: ParsableArguments {
             method == "private_key_jwt" || (clientKeyFile == nil && clientKeyID == nil && clientKeyAlgorithm == nil)
         else {
             throw Failure.usage(
-                "\(method) does not use a client key", hint: "leave out --client-key-file and its options")
+                "the client authentication \(method) does not use a client key",
+                hint: "use --client-auth private_key_jwt, or leave out --client-key-file and what goes with it")
         }
         guard method != "private_key_jwt" else {
             guard let clientKeyFile, source == nil else {
@@ -159,7 +160,13 @@ extension ClientAuthenticationOptions {
             return nil
         }
         let key = try reader.read("Key of the client certificate", from: .file(clientCertificateKey))
-        return try ClientCertificate(chainPEM: try pem(at: clientCertificate), keyPEM: key)
+        let chain = try pem(at: clientCertificate)
+        guard chain.contains("-----BEGIN CERTIFICATE-----") else {
+            throw Failure.usage(
+                "\(Printable.path(clientCertificate)) (--client-certificate) is not a certificate in PEM form",
+                hint: "it begins with -----BEGIN CERTIFICATE-----")
+        }
+        return try ClientCertificate(chainPEM: chain, keyPEM: key)
     }
 
     private func pem(at path: String) throws -> String {

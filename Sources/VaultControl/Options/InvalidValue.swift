@@ -59,7 +59,12 @@ struct InvalidValue {
         case "<cursor>": return ["use the cursor of an event, or start, or now"]
         case "<size>": return ["use a size such as 512M or 2G"]
         case "<tenant>": return ["a tenant's name has 1 to 64 letters, digits, dots, hyphens and underscores"]
-        case "<number>", "<count>": return ["use a number such as 100"]
+        case "<number>" where option.contains("-fd "):
+            let name = option.prefix { $0 != " " }
+            let opening = name == "--plain-to-fd" ? "3> >(PROGRAM)" : "3<FILE"
+            return ["use the number of an open descriptor: \(name) 3 \(opening)"]
+        case "<number>" where option.hasPrefix("--port"): return ["use a number such as 8080"]
+        case "<number>", "<count>", "<limit>": return ["use a number such as 100"]
         case "<days>": return [withoutUnit.map { "it is a number of days: \($0)" } ?? "use a number of days such as 30"]
         default: return repeated.map { [$0] } ?? []
         }
@@ -88,7 +93,9 @@ struct InvalidValue {
     /// Several values in one, of an option that is repeated.
     private var repeated: String? {
         let parts = value.split(whereSeparator: { ",|;".contains($0) })
-        guard parts.count > 1, rest.contains("one of"), let name = option.split(separator: " ").first else {
+        guard parts.count > 1, rest.contains("one of"), !option.hasPrefix("--reason"), !option.hasPrefix("--by"),
+            let name = option.split(separator: " ").first
+        else {
             return nil
         }
         return "repeat the option for each: "

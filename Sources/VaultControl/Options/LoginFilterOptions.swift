@@ -98,7 +98,7 @@ struct LoginFilterOptions: ParsableArguments {
 
     static func pair(_ text: String, _ option: String) throws(Failure) -> (name: String, value: String) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, !parts[0].isEmpty else {
+        guard parts.count == 2, !parts[0].isEmpty, parts[0].last?.isWhitespace == false else {
             throw .usage("\(option) wants NAME=VALUE", hint: "for example: \(option) team=42")
         }
         return (String(parts[0]), String(parts[1]))

@@ -16,14 +16,20 @@ enum OptionNames {
         let known = names(of: command)
         if let joined = joined(typed, of: command, known) { return joined }
         let word = bare(typed)
-        guard word.count > 1 else { return synonyms[word]?.first { known.contains($0) } }
+        guard word.count > 1 else {
+            let meant = typed == typed.lowercased() ? synonyms[word] : nil
+            return (meant ?? []).first { known.contains($0) }
+                ?? short[typed.lowercased()].flatMap { known.contains($0) ? $0 : nil }
+        }
         if let same = known.first(where: { bare($0) == word }) { return same }
         if let synonym = synonyms[word]?.first(where: { known.contains($0) }) { return synonym }
         // `--va` is the beginning of one, `--vlt` what is left of one, `--minimum-validity` more than one, `--vualt` a slip.
         let ranked = known.compactMap { name -> (name: String, rank: Int)? in
             let bare = bare(name)
             let distance = EditDistance.between(bare, word)
-            if distance <= (word.count < 5 ? 1 : 2) { return (name, distance) }
+            // `--plain` is the beginning of `--plain-to-fd`, and near `--again`.
+            if word.count > 3, bare.hasPrefix(word) { return (name, 1) }
+            if distance <= (word.count < 6 ? 1 : 2) { return (name, distance) }
             // `--all` is no beginning of `--allow-environment-key` that anybody would type.
             guard word.count * 3 >= bare.count else { return nil }
             if bare.hasPrefix(word) || word.hasPrefix(bare) { return (name, 3 + abs(bare.count - word.count)) }
@@ -31,8 +37,17 @@ enum OptionNames {
             guard bare.first == word.first, isShortened else { return nil }
             return (name, 20 + abs(bare.count - word.count))
         }
-        return ranked.min { ($0.rank, $0.name) < ($1.rank, $1.name) }?.name
+        if let best = ranked.min(by: { ($0.rank, $0.name) < ($1.rank, $1.name) }) { return best.name }
+        // `-uann`
+        guard !typed.hasPrefix("--"), let long = short[String(typed.prefix(2))], known.contains(long)
+        else { return nil }
+        return "\(typed.prefix(2)) \(typed.dropFirst(2))"
     }
+
+    /// The options that a value follows and that have a short name, too. Written down, as in ``LeadingOptions``.
+    static let short = [
+        "-u": "--user", "-p": "--provider", "-n": "--last", "-d": "--data", "-X": "--method", "-H": "--header",
+    ]
 
     /// `-n5`, and `-5` as `git log` and `head` have it.
     private static func joined(_ typed: String, of command: any ParsableCommand.Type, _ known: [String]) -> String? {
@@ -76,12 +91,14 @@ enum OptionNames {
 
     /// What other programs call it.
     private static let synonyms: [String: [String]] = [
-        "a": ["--all"], "database": ["--vault"], "db": ["--vault"], "file": ["--new-key-file", "--out", "--vault"],
+        "a": ["--all"], "database": ["--vault"], "db": ["--vault"],
+        "file": ["--new-key-file", "--access-token-file", "--out", "--vault"],
         "path": ["--vault"],
         "vaultfile": ["--vault"], "vaultpath": ["--vault"], "store": ["--vault"],
         "f": ["--follow", "--yes", "--vault"],
         "keypath": ["--key-file"], "keyring": ["--key-file"], "k": ["--key-file"], "unlock": ["--key-file"],
-        "format": ["--json"], "output": ["--json"], "o": ["--json"], "j": ["--json"], "outputjson": ["--json"],
+        "format": ["--jsonl", "--json"],
+        "output": ["--json"], "o": ["--json"], "j": ["--json"], "outputjson": ["--json"],
         "debug": ["--verbose"], "trace": ["--verbose"], "loud": ["--verbose"], "silent": ["--quiet"], "s": ["--quiet"],
         "force": ["--yes"], "assumeyes": ["--yes"], "noconfirm": ["--yes"], "confirm": ["--yes"],
         "simulate": ["--dry-run"], "dry": ["--dry-run"], "n": ["--dry-run"], "whatif": ["--dry-run"],
@@ -97,7 +114,8 @@ enum OptionNames {
         "status": ["--state"], "filter": ["--state"], "name": ["--label"], "title": ["--label"], "tag": ["--label"],
         "show": ["--reveal"], "print": ["--reveal"], "plain": ["--reveal"], "raw": ["--reveal"],
         "dest": ["--backup-dir"], "dir": ["--backup-dir"], "org": ["--tenant"], "customer": ["--tenant"],
-        "namespace": ["--tenant"], "url": ["--issuer"], "secret": ["--client-secret-file"], "cacert": ["--ca-file"],
+        "namespace": ["--tenant"], "url": ["--issuer", "--callback-url"], "secret": ["--client-secret-file"],
+        "cacert": ["--ca-file"],
         "cafile": ["--ca-file"], "ca": ["--ca-file"], "cert": ["--client-certificate"], "h": ["--help"],
         "id": ["--login", "--client-id"], "client": ["--client-id"],
         "scopes": ["--scope"], "redirecturl": ["--redirect-uri"], "callback": ["--redirect-uri"],
@@ -109,7 +127,9 @@ enum OptionNames {
         "page": ["--after"], "long": ["--json"], "fields": ["--json"],
         "replace": ["--force"], "metadata": ["--set"], "insecure": ["--allow-insecure-loopback"],
         "loglevel": ["--verbose"],
-        "secretfile": ["--client-secret-file"], "passwordfile": ["--passphrase-file"],
+        "maxtime": ["--timeout"], "verify": ["--test"], "short": ["--brief"], "within": ["--dying"], "in": ["--dying"],
+        "template": ["--profile"], "preset": ["--profile"], "secretfile": ["--client-secret-file"],
+        "passwordfile": ["--passphrase-file"],
         "password": ["--passphrase-file"],
         "agerecipient": ["--recipient", "--for"],
     ]

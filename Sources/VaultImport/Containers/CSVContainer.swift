@@ -18,6 +18,12 @@ final class CSVContainer: TableContainer {
         hasHeader = plan.header == nil
         let stream = try open()
         stream.skipByteOrderMark()
+        if let other = CSVDialect.other(in: stream.head(), plan), let given = plan.separator {
+            throw ImportError(
+                .unfitPlan,
+                "the first line of the CSV file has no \(given.rawValue): it is separated by \(other.rawValue)",
+                hint: "leave --separator out, or use: --separator \(other.rawValue)")
+        }
         // One column is separated by nothing.
         let dialect = CSVDialect(stream.head(), plan, isUTF16: stream.isUTF16) ?? .comma
         self.dialect = dialect
@@ -45,7 +51,7 @@ final class CSVContainer: TableContainer {
         }
         guard Set(names).count == names.count else {
             throw ImportError(
-                .unfitPlan, "two columns of the CSV file have one name", hint: "name its columns yourself")
+                .unfitPlan, "two columns of the CSV file have one name", hint: "rename one of them in its first line")
         }
         return TableShape(name: "", columns: ColumnIndex(names))
     }

@@ -28,6 +28,13 @@ struct CSVDialect: Equatable {
         self.hasSeparatorLine = hasSeparatorLine
     }
 
+    /// What separates the values of the first line, if the separator that the plan names does not stand in it.
+    static func other(in head: ArraySlice<UInt8>, _ plan: ImportPlan) -> Separator? {
+        let line = head.drop { $0 <= 0x20 && $0 != 0x09 }.prefix { $0 != 0x0A && $0 != 0x0D }
+        guard let given = plan.separator, stated(line) == nil, !line.contains(given.byte) else { return nil }
+        return commonest(line)
+    }
+
     private static func stated(_ line: ArraySlice<UInt8>) -> Separator? {
         let text = String(decoding: line.prefix(16), as: UTF8.self).filter { $0 != "\"" && $0 != " " }
         guard text.count == 5, text.lowercased().hasPrefix("sep=") else { return nil }

@@ -23,10 +23,19 @@ final class JSONLinesContainer: TableContainer {
     private static func shape(_ cursor: JSONLinesCursor) throws(ImportError) -> TableShape {
         var names: [String] = []
         var known: Set<String> = []
+        var (isAny, isRecord) = (false, false)
         for _ in 0..<linesOfShape {
             guard let reading = try cursor.next() else { break }
-            guard case .record(let record) = reading, known.count < 2_000 else { continue }
+            isAny = true
+            guard case .record(let record) = reading else { continue }
+            isRecord = true
+            guard known.count < 2_000 else { continue }
             for name in record.columns.names where known.insert(name).inserted { names.append(name) }
+        }
+        guard isRecord || !isAny else {
+            throw ImportError(
+                .unknownFormat, "none of the source's first lines is a JSON object",
+                hint: "write each object whole on a line of its own: jq -c . FILE")
         }
         return TableShape(name: "", columns: ColumnIndex(names))
     }

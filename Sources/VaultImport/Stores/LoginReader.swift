@@ -105,6 +105,7 @@ struct LoginReader {
         guard user.utf8.count <= 1_024, user.utf8.first != 0x1D else { throw .reject(.malformedUser) }
         let named = try fields.text(description.provider)
         guard let provider = named ?? context.plan.provider else { throw .reject(.noProvider) }
+        if let given = context.plan.provider, given != provider { draft.warn(.providerOfRow) }
         draft.userKey = user
         draft.provider = provider
         draft.subject = try fields.text(description.subject)

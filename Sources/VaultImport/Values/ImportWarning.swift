@@ -14,6 +14,9 @@ public struct ImportWarning: Hashable, Sendable, CustomStringConvertible {
 
     /// The source stores tokens at the first sign-in only: with rotation, the refresh token is probably spent.
     public static let mayBeStale = ImportWarning("sourceMayBeStale", "the source may hold the first token only")
+    /// The row names its provider, which is another than the plan's.
+    public static let providerOfRow = ImportWarning(
+        "providerOfRow", "the row names another provider than the one given for rows that name none")
     /// A time had no zone; the plan's was taken.
     public static let zoneAssumed = ImportWarning("zoneAssumed", "a time has no zone")
     /// The expiry is no time. It counts as unknown.

@@ -17,9 +17,18 @@ package struct MovedLogins: Sendable, Equatable {
     package init(_ paths: [String], since backup: BackupManifest) throws(StoreError) {
         (since, incarnation, vault) = (backup.vaultSequence, backup.incarnation, Base32.encode(backup.vault))
         for path in paths {
+            var (readable, unreadable) = (0, 0)
             try EvidenceFile(path).forEachLine { line throws(StoreError) in
-                try take(line, of: path)
+                if line.isEmpty { return true }
+                if try take(line, of: path) { readable += 1 } else { unreadable += 1 }
                 return true
+            }
+            // A line that cannot be read is damage; a file of such lines is another file.
+            guard readable > 0 || unreadable == 0 else {
+                throw StoreError(
+                    .invalidValue, "the evidence is no witness log, and no export of the audit trail: \(path)",
+                    hint: "name a witness log, or what `vaultctl audit export --jsonl` has written; without evidence, "
+                        + "all logins are held")
             }
             endFile(path)
         }
@@ -28,8 +37,8 @@ package struct MovedLogins: Sendable, Equatable {
         }
     }
 
-    private mutating func take(_ line: Substring, of path: String) throws(StoreError) {
-        if line.isEmpty { return }
+    /// Whether the line could be read.
+    private mutating func take(_ line: Substring, of path: String) throws(StoreError) -> Bool {
         let words = line.split(separator: " ", omittingEmptySubsequences: false)
         switch (words.first, words.count) {
         case (Substring(IntentLog.Word.begin), 4):
@@ -51,6 +60,7 @@ package struct MovedLogins: Sendable, Equatable {
             if isBehindGap, sequence > since { doubt = "lines of the log could not be written at the time: \(path)" }
             isBehindGap = false
         }
+        return true
     }
 
     private mutating func endFile(_ path: String) {
@@ -58,7 +68,8 @@ package struct MovedLogins: Sendable, Equatable {
         isBehindGap = false
     }
 
-    private mutating func damaged(_ path: String) {
+    private mutating func damaged(_ path: String) -> Bool {
         doubt = "the log has a line that cannot be read: \(path)"
+        return false
     }
 }

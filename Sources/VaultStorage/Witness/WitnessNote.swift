@@ -52,22 +52,26 @@ package struct WitnessNote: Hashable, Sendable {
             let bytes = Base64.decode(lines[2]), let link = unsafe bytes.withUnsafeBytes({ unsafe AuditMAC($0) })
         else {
             throw Self.refused(
-                "it is not a witness's note", "check --witness; restore the note from where it was kept, or begin anew")
+                "it is not a witness's note",
+                "check --witness; restore the note from where it was kept, or begin anew: `vaultctl witness accept`")
         }
         self.init(position: AuditPosition(sequence: sequence, link: link), incarnation: incarnation)
         guard lines[0] == "tokenvault/\(Base32.encode(context.vaultID))/witness" else {
-            throw Self.refused("it belongs to another vault", "check which witness is named")
+            throw Self.refused(
+                "it belongs to another vault",
+                "name the witness of this vault: --witness PATH; if the note is its own, and was changed: "
+                    + "`vaultctl witness accept`")
         }
         let mac = Base64.encode(mac(statement(context.vaultID), context).array)
         guard lines[5] == Self.dash + mac, text == self.text(context) else {
             throw Self.refused(
-                "it was changed, or written under keys that this vault does not have", "find out who has written to it")
+                "it was changed, or written under keys that this vault does not have",
+                "find out who has written to it; then: `vaultctl witness accept`")
         }
     }
 
     private static func refused(_ reason: String, _ hint: String) -> StoreError {
         StoreError(
-            .rollbackSuspected, "the witness says nothing about this vault: \(reason)",
-            hint: "\(hint): `vaultctl witness accept`")
+            .rollbackSuspected, "the witness says nothing about this vault: \(reason)", hint: hint)
     }
 }

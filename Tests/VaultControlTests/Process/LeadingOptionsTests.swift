@@ -38,6 +38,22 @@ struct LeadingOptionsTests {
         #expect(flags.subtracting(["-h", "--help"]) == LeadingOptions.flags)
     }
 
+    /// An option that is given by both of its names is given twice.
+    @Test func theShortNamesAreThoseOfTheCommands() throws {
+        var short: [String: String] = [:]
+        for leaf in CommandTree.leaves {
+            let command = try #require(CommandTree.command(leaf))
+            for line in command.helpMessage(includeHidden: true, columns: 10_000).split(separator: "\n") {
+                let words = line.split(separator: " ", maxSplits: 4)
+                guard line.hasPrefix("  -"), words.count > 3, words[0].count == 3, words[0].last == ",",
+                    words[2].hasPrefix("<")
+                else { continue }
+                short[String(words[0].dropLast())] = String(words[1])
+            }
+        }
+        #expect(short == OptionNames.short)
+    }
+
     @Test func theyCountLikeThoseBehindIt() async throws {
         let harness = try await BadInputTests.filled()
         let front = try await harness.run(

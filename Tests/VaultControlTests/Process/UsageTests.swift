@@ -223,9 +223,8 @@ struct UsageTests {
         let result = try await Harness().run(arguments)
         #expect(result.status == 1)
         #expect(result.output.isEmpty)
-        #expect(
-            result.error
-                == "vaultctl: error: \(command) has no command 'nothing'\nhint: \(command) --help lists all commands\n")
+        #expect(result.error.hasPrefix("vaultctl: error: \(command) has no command 'nothing'\n"))
+        #expect(result.error.hasSuffix("hint: \(command) --help lists all commands\n"))
     }
 
     @Test(arguments: [["help"], ["help", "login"], ["help", "login", "begin"], ["help", "status"]])

@@ -86,6 +86,10 @@ import VaultCrypto
         #expect(old.doubt == nil && old.logins == [scene.login])
         #expect(throws: StoreError.self) { try scene.read("begin \(since) 1 AAAAAAAAAAAAAAAAAAAAAAAAAA\n") }
         #expect(throws: StoreError.self) { try MovedLogins(["/nowhere"], since: scene.backup) }
+        // A file none of whose lines can be read is no log.
+        for text in ["hello\n", "SQLite format 3\0\n", "tokenvault-key-1-x\n", String(repeating: "1", count: 200_000)] {
+            #expect(throws: StoreError.self, "\(text.prefix(40))") { try scene.read(text) }
+        }
     }
 
     /// From renewals to the restored vault: the login that moved is held, and no other.

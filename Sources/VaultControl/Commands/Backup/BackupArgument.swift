@@ -35,6 +35,11 @@ extension VaultAccess {
         if let problem = PathProblem("backup", at: place.path, from: place.origin, advice: "check \(place.origin)") {
             throw Failure(.machine, code: "storageFailed", problem.message, hints: problem.hints)
         }
+        // With a slash at its end, too.
+        guard FileKind(place.path) != .directory else {
+            throw Failure(
+                .notABackup, "\(place.words) is a directory, not a backup", hints: ["check \(place.origin)"])
+        }
         place.recipients = (try? Vault.backup(at: place.path).recipients) ?? []
         return place
     }

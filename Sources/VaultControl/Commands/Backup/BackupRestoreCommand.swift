@@ -84,7 +84,7 @@ struct BackupRestoreCommand: VaultCommand {
     ) async throws {
         let options = try access.vaultOptions
         let report = try await access.explaining(place, access.keyInUse) {
-            try await Vault.verifyBackup(at: place.path, unlockedBy: key, options: options)
+            try await Vault.verifyBackup(at: place.path, unlockedBy: key, options: options, evidence: evidence)
         }
         try invocation.emit(
             BackupSheets.sheet(facts) + [.data("isDryRun", true), .data("isClean", report?.isClean ?? true)])

@@ -110,10 +110,7 @@ enum ConfigurationCheckup {
 
 extension ConfigurationCheckup {
     static func findings(ofVariables environment: [String: String]) -> [DoctorFinding] {
-        let known = Environment.others.union(ConfigurationSetting.all.map(\.variable))
-        // A slip, such as a witness that is not named, does nothing and says nothing.
-        let unknown = environment.keys.filter { $0.hasPrefix("TOKENVAULT_") && !known.contains($0) }
-        return unknown.sorted().map { name in
+        Environment.unknown(environment).map { name in
             DoctorFinding(
                 .warning, .configuration, about: Printable.shortened(name),
                 "no such variable is known: it has no effect",

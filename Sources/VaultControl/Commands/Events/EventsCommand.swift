@@ -85,7 +85,9 @@ struct EventsCommand: VaultCommand {
         if post == nil, signingKey.isGiven { throw ValidationError("a signing key needs --post") }
         if let unknown = event.first(where: { !Self.names.contains($0) }) {
             throw ValidationError(
-                "'\(unknown)' is no event; there are \(Self.names.joined(separator: ", "))")
+                unknown.contains(",")
+                    ? "--event names one event: repeat it for each"
+                    : "'\(unknown)' is no event; there are \(Self.names.joined(separator: ", "))")
         }
         if last == 0, !follow { throw ValidationError("--last 0 shows no event: it goes with --follow") }
         if isStored, last != nil { throw ValidationError("--last cannot be combined with a cursor, --exec or --post") }

@@ -15,8 +15,16 @@ struct KeyCommand: ParsableCommand {
 extension VaultAccess {
     /// The slot that an argument names: by its id, by the beginning of it, or by its label.
     static func keySlot(_ text: String, of vault: Vault) async throws -> KeySlot {
-        try ShortID.find(
-            text, among: try await vault.keySlots(), noun: "key slot", list: "vaultctl key list",
-            missing: .unknownKeySlot, id: { $0.id.description }, label: { $0.label })
+        do {
+            return try ShortID.find(
+                text, among: try await vault.keySlots(), noun: "key slot", list: "vaultctl key list",
+                missing: .unknownKeySlot, id: { $0.id.description }, label: { $0.label })
+        } catch var failure as Failure {
+            if FileKind(text) == .keyFile {
+                failure.hints.insert(
+                    "a key file is tried by: vaultctl key test --key-file \(Printable.path(text))", at: 0)
+            }
+            throw failure
+        }
     }
 }

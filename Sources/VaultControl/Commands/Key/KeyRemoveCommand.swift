@@ -35,7 +35,17 @@ struct KeyRemoveCommand: VaultCommand {
                 "Remove key slot \(found.id) (\(Printable.shortened(found.label)))", invocation)
             let key = provenByKeyFile.map { KeyInUse(.keyFile($0), from: "--proven-by-key-file") }
             try await access.explaining(access.vaultPlace, key) {
-                try await vault.removeKeySlot(found.id, provenBy: proof)
+                do {
+                    try await vault.removeKeySlot(found.id, provenBy: proof)
+                } catch let error as VaultError where error.code == .wrongKey && proof != nil {
+                    // It may well open the vault: by the slot that is removed.
+                    throw Failure(
+                        .wrongKey,
+                        "\(key?.words ?? "the passphrase that stays") opens none of the key slots that would stay",
+                        hints: [
+                            "list all key slots: vaultctl key list; to try a key: vaultctl key test --key-file PATH"
+                        ])
+                }
             }
             return found.id
         }

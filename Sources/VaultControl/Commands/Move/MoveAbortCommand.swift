@@ -34,7 +34,8 @@ struct MoveAbortCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
         if let target {
-            try await access.openBoth(target, key) { source, target in
+            let advice = "if it no longer exists: vaultctl move abort --target-is-lost"
+            try await access.openBoth(target, key, otherwise: advice) { source, target in
                 try confirmation.require("Give up the move, and make its target unusable", invocation)
                 try await source.abortMove(to: target)
             }

@@ -56,29 +56,31 @@ struct MoveTargetKeyOptions: ParsableArguments {
 }
 
 extension VaultAccess {
-    private func requireTarget(_ place: NamedPlace) throws(Failure) {
+    private func requireTarget(_ place: NamedPlace, _ advice: String?) throws(Failure) {
         do {
             try requireFile(at: place)
         } catch {
             var failure = error
             if error.code == "vaultMissing", failure.hints.contains(where: { $0.contains("vaultctl init") }) {
-                failure.hints = [
-                    "check TARGET, or make the new vault first: vaultctl init --vault \(Printable.path(place.path)) "
-                        + "--key-file NEW.key"
-                ]
+                let making =
+                    "make the new vault first: vaultctl init --vault \(Printable.path(place.path)) --key-file NEW.key"
+                failure.hints = ["check TARGET, or \(advice ?? making)"]
             }
             throw failure
         }
     }
 
     /// Opens the vault and the one that it is moved to, and closes both.
+    ///
+    /// - Parameter advice: what to do if there is no such vault; nil: make it.
     func openBoth<R>(
-        _ target: String, _ key: MoveTargetKeyOptions, _ body: (Vault, Vault) async throws -> R
+        _ target: String, _ key: MoveTargetKeyOptions, otherwise advice: String? = nil,
+        _ body: (Vault, Vault) async throws -> R
     ) async throws -> R {
         let location = try location(target)
         return try await openBeside { source, sourceKey, reader in
             let place = NamedPlace(path: target, origin: "TARGET")
-            try requireTarget(place)
+            try requireTarget(place, advice)
             var options = try vaultOptions
             // Each vault has a witness of its own, which learns of the move when a service next opens the vault.
             options.witness = nil

@@ -57,7 +57,10 @@ struct ProviderProfilesCommand: VaultCommand {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory) else {
             throw Failure(
                 .notFound, code: "directoryMissing",
-                "\(Printable.path(directory)) cannot be read as a directory")
+                FileKind(directory) == nil
+                    ? "there is no directory \(Printable.path(directory)) (--dir)"
+                    : "\(Printable.path(directory)) cannot be read as a directory",
+                hints: ["name a directory with profiles, NAME.json each"])
         }
         return names.filter { $0.hasSuffix(".json") }.sorted().map { name in
             do {

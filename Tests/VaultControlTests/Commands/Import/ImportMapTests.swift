@@ -103,6 +103,19 @@ import VaultImport
         }
     }
 
+    /// The given provider is of no effect where the source names another.
+    @Test func aRowThatNamesAnotherProviderIsReported() async throws {
+        try await ImportBench.with { bench in
+            let source = try bench.harness.file(
+                "named.jsonl",
+                #"{"user":"u1","provider":"acme","access_token":"A-1","expires_in":60}"# + "\n"
+                    + #"{"user":"u2","access_token":"A-2","expires_in":60}"# + "\n", mode: 0o600)
+            let run = try await bench.harness.run("import", "run", source, "--provider-name", "nosuch", "--dry-run")
+            let words = "warning\t1: the row names another provider than the one given for rows that name none"
+            #expect(run.output.contains(words), "\(run.output)\(run.error)")
+        }
+    }
+
     @Test func aTableThatMayHoldLoginsGetsAMapProposed() async throws {
         try await ImportBench.with { bench in
             let source = try bench.database(

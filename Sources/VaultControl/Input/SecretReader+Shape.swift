@@ -1,0 +1,73 @@
+import TokenVault
+
+/// What is given as a token or a client's secret, and is something around it.
+extension SecretReader {
+    /// Refuses a reply or a header field with the token in it, and what a shell or an editor has put around it: stored, it
+    /// would be refused by the provider one day. What was read is never shown.
+    static func refuseOther(_ text: String, _ title: String, _ place: String) throws(Failure) {
+        let noun = title.lowercasedFirst
+        if noun == "new passphrase", text.hasPrefix("{\""), text.last(where: { !$0.isWhitespace }) == "}" {
+            throw .usage("the \(noun)\(place) is a JSON document", hint: "give the passphrase alone, as one line")
+        }
+        let isToken = noun.hasSuffix("access token") || noun.hasSuffix("refresh token")
+        guard isToken || noun.hasSuffix("client secret") else { return }
+        if let (what, hint) = document(text, noun) {
+            throw .usage("the \(noun)\(place) is \(what)", hint: hint)
+        }
+        if text.count > 1, let first = text.first, "\"'`".contains(first), text.last == first {
+            throw .usage("the \(noun)\(place) is in quotation marks", hint: "leave them out")
+        }
+        // What `jq -r` prints of a member that is not there.
+        if ["null", "undefined", "none"].contains(text.lowercased()) {
+            throw .usage(
+                "the \(noun)\(place) is the word \(text)", hint: "what should have written it has found none: check it")
+        }
+        guard isToken, let (what, hint) = surroundings(of: text, noun) else { return }
+        throw .usage("the \(noun)\(place) \(what)", hint: hint)
+    }
+
+    private static func document(_ text: String, _ noun: String) -> (String, String)? {
+        let member = noun.hasSuffix("access token") ? "access_token" : noun.replacing(" ", with: "_")
+        if text.hasPrefix("-----BEGIN ") { return ("a file in PEM form", "check where it comes from") }
+        let last = text.last { !$0.isWhitespace }
+        switch (text.first, last) {
+        case ("{", "}"), ("[", "]"):
+            return ("a JSON document", "give the value alone, such as that of its member \(member): jq -r .\(member)")
+        case ("<", ">"): return ("a document, such as the page of an error", "check where it comes from")
+        default: return nil
+        }
+    }
+
+    private static func surroundings(of text: String, _ noun: String) -> (String, String)? {
+        if text.first?.isWhitespace == true || text.last?.isWhitespace == true {
+            return ("begins or ends with a blank", "write the \(noun) alone")
+        }
+        let lower = text.lowercased()
+        for scheme in ["authorization:", "bearer ", "dpop "] where lower.hasPrefix(scheme) {
+            return ("begins with \(text.prefix(scheme.count - 1))", "write what comes behind that alone")
+        }
+        // `access_token=…`, and `export TOKEN=…` of a file for a shell.
+        let name = lower.prefix { $0.isASCII && ($0.isLetter || "_-. ".contains($0)) }
+        if name.hasPrefix("export ") || name.contains("token"), text.dropFirst(name.count).first == "=" {
+            return ("is of the form NAME=VALUE", "write the value alone")
+        }
+        return noun.hasSuffix("access token") && text.contains(" ")
+            ? ("has a blank in it", "it is one word: copy it again") : nil
+    }
+
+    /// Nobody is to be sent to change the mode of what cannot be the secret, nor to shorten it: secrets are one line, and keys
+    /// PEM or JSON.
+    static func other(_ path: String, _ title: String) -> Failure? {
+        guard !title.lowercased().contains("key"), let kind = FileKind(path), kind != .notAFile else { return nil }
+        let bytes = try? InputFile.read(path, title, atMost: maximumBytes)
+        let isOne = kind == .unknown && (bytes?.split(separator: UInt8(ascii: "\n")).count ?? 0) < 2
+        guard !isOne, kind != .directory else { return nil }
+        let what = kind == .unknown ? "has more than one line" : "is \(kind.words)"
+        let noun = title.lowercasedFirst
+        return .usage(
+            "the \(noun) file \(Printable.path(path)) \(what), and no \(noun)",
+            hint: kind == .keyFile && noun == "passphrase"
+                ? "a key file opens the vault by itself: --key-file \(Printable.path(path))"
+                : "name a private file with the \(noun) alone in it, as one line")
+    }
+}

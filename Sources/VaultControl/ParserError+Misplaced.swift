@@ -1,0 +1,244 @@
+import ArgumentParser
+import TokenVault
+import VaultAdministration
+
+/// Arguments where none, or no further one, is taken.
+extension ParserError {
+    /// What is meant by an argument where none is taken: a name goes with its option.
+    var misplaced: String? {
+        guard message.lowercased().contains("unexpected argument"), let command = CommandTree.command(words) else {
+            return nil
+        }
+        let path = String(message.drop { $0 != "'" }.dropFirst().prefix { $0 != "'" })
+        let known = OptionNames.names(of: command)
+        if let hint = wordOfShell(path) ?? file(path, known) { return hint }
+        if let first = path.unicodeScalars.first, first.properties.generalCategory == .dashPunctuation, first != "-" {
+            let name = path.unicodeScalars.drop { $0.properties.generalCategory == .dashPunctuation }
+            return "a dash is not a hyphen: write --\(String(String.UnicodeScalarView(name)))"
+        }
+        if path == words.last { return "\(path) is given already: leave it out" }
+        // `verify backup` has its words in another order.
+        let meant = CommandSuggestions(words + [path]).all.first
+        if let meant, meant == "\(path) \(words.joined(separator: " "))" { return "did you mean: vaultctl \(meant)" }
+        if let hint = slip(path, of: command, known) { return hint }
+        if words == ["init"], GivenArguments(arguments)?.value(of: "--vault") == nil {
+            return "a vault is named by its option: --vault \(Printable.path(path))"
+        }
+        if words == ["request"], PathProblem.scheme(of: path) != nil { return "it takes one <url>: run it for each" }
+        if let hint = Self.misplaced[words.joined(separator: " ")] { return hint }
+        let isTarget = usage?.contains("<target>") == true
+        if known.contains("--vault"), !isTarget, let hint = absentVault(path, among: known, of: command) { return hint }
+        if let hint = secondValue(path, of: command, files: true) { return hint }
+        if let hint = Self.option(for: path, among: known, of: command) { return hint }
+        if words.last == "list", ["all", "everything", "*"].contains(path) { return "it lists all: leave \(path) out" }
+        if let hint = secondValue(path, of: command) ?? idOfLogin(path) { return hint }
+        return name(path, among: known, of: command) ?? superfluous(path, of: command)
+    }
+
+    /// What lies there says what is meant.
+    private func file(_ path: String, _ known: [String]) -> String? {
+        if PathProblem.trimmed(path) != path, FileKind(PathProblem.trimmed(path)) == .vault {
+            return
+                "a vault is named by its option, and without the blank: --vault \(Printable.path(PathProblem.trimmed(path)))"
+        }
+        switch FileKind(path) {
+        case .vault?: return "a vault is named by its option: --vault \(Printable.path(path))"
+        case .keyFile?:
+            let own = known.first { $0.hasSuffix("-key-file") && !LeadingOptions.withValue.contains($0) }
+            return "a key file is named by its option: \(own ?? "--key-file") \(Printable.path(path))"
+        case .backup? where words.first != "backup":
+            return "to check a backup: vaultctl backup verify \(Printable.path(path))"
+        default: return nil
+        }
+    }
+
+    private func name(_ path: String, among known: [String], of command: any ParsableCommand.Type) -> String? {
+        // Beside a login's id, its user is not named.
+        let isLogin = CommandShape(of: command).positionals.contains { $0.valueName == "login" }
+        let forms = ["--user ID", "--provider NAME"].filter {
+            known.contains(String($0.prefix { $0 != " " })) && !(isLogin && $0.hasPrefix("--user"))
+        }
+        guard !forms.isEmpty, LoginID(path) == nil, path.contains(where: \.isLetter) else { return nil }
+        return "a name goes with its option: \(forms.joined(separator: ", or "))"
+    }
+
+    /// What a shell should have taken, and did not because of quotation marks; and the brackets of a usage.
+    private func wordOfShell(_ word: String) -> String? {
+        if word.hasPrefix("["), word.hasSuffix("]") {
+            return "brackets stand around what may be left out: leave them out"
+        }
+        let marks = ["|", "||", ">", ">>", "<", ";", "&", "&&", "\\", "#"]
+        guard marks.contains(word) else { return nil }
+        return word == "\\" || word == "#"
+            ? "\(word) is part of the command here: leave it out"
+            : "\(word) is for the shell: write it without quotation marks"
+    }
+
+    /// What stands behind an option and its value.
+    private func secondValue(
+        _ word: String, of command: any ParsableCommand.Type, files: Bool = false
+    ) -> String? {
+        guard let index = arguments.lastIndex(of: word), index > 1, case let option = arguments[index - 2],
+            let taken = CommandShape(of: command)[option], taken.takesValue, !LeadingOptions.withValue.contains(option),
+            !files || ["path", "file", "directory"].contains(taken.valueName ?? "")
+        else { return nil }
+        return "\(option) takes one value, \(Printable.shortened(arguments[index - 1])): leave "
+            + "\(Printable.shortened(word)) out"
+    }
+
+    private func idOfLogin(_ word: String) -> String? {
+        guard LoginID(word) != nil else { return nil }
+        return switch words.joined(separator: " ") {
+        case "login list": "to look at one: vaultctl login show \(word)"
+        case "login end": "one login is ended by: vaultctl login revoke \(word), or login remove"
+        default: nil
+        }
+    }
+
+    /// A directory, or a vault that is not there.
+    private func absentVault(
+        _ path: String, among known: [String], of command: any ParsableCommand.Type
+    ) -> String? {
+        switch FileKind(path) {
+        case .directory? where Self.option(for: path, among: known, of: command) == nil:
+            "\(Printable.path(path)) is a directory; a vault is a file, and named by its option: --vault PATH"
+        case nil where [".vault", ".db", ".sqlite"].contains(where: path.hasSuffix):
+            "a vault is named by its option: --vault \(Printable.path(path))"
+        default: nil
+        }
+    }
+
+    /// An argument of a command that takes none, or no further one.
+    private func superfluous(_ word: String, of command: any ParsableCommand.Type) -> String? {
+        let places = CommandShape(of: command).positionals
+        let shown = Array(words.dropLast()) + ["show"]
+        if places.isEmpty, words.last == "list", CommandTree.command(shown) != nil,
+            words.first != "login" || ShortID.normal(word).map({ $0.count >= ShortID.least }) == true
+        {
+            return "to look at one: vaultctl \(shown.joined(separator: " ")) \(Printable.shortened(word))"
+        }
+        if places.isEmpty { return "it takes no argument: leave \(Printable.shortened(word)) out" }
+        guard places.count == 1, !places[0].isRepeating, let place = places[0].valueName else { return nil }
+        return "it takes one <\(place)>: "
+            + (place == "target" ? "leave \(Printable.shortened(word)) out" : "run it for each")
+    }
+
+    /// By its place, or because it is an option without its hyphens.
+    private func slip(
+        _ word: String, of command: any ParsableCommand.Type, _ known: [String]
+    ) -> String? {
+        // `key list key` names the noun again.
+        guard !words.contains(word) else { return nil }
+        let slashed = word.hasPrefix("/") ? word.dropFirst() : word[...]
+        if word.hasPrefix("/"), ["h", "help", "?"].contains(slashed) { return "for help: --help" }
+        if arguments.contains("--\(slashed)") { return "--\(slashed) is given already: leave \(word) out" }
+        if known.contains("--\(slashed)") { return "an option has two hyphens: --\(slashed)" }
+        if known.contains("--\(word.prefix { $0 != "=" })") {
+            let name = "--\(word.prefix { $0 != "=" })"
+            if SecretArguments.isSecret(name) { return "a secret is read from a file: \(name)-file PATH" }
+            let option = Printable.shortened(word.replacing("=", with: " ", maxReplacements: 1))
+            return "an option has two hyphens: --\(option)"
+        }
+        guard let index = arguments.lastIndex(of: word), index > 0 else { return nil }
+        if arguments[index - 1] == "--" { return "what stands behind -- is no option and no command: leave -- out" }
+        let shape = CommandShape(of: command)
+        // `--label=work phone`
+        if let equals = arguments[index - 1].firstIndex(of: "="), arguments[index - 1].hasPrefix("--") {
+            let value = arguments[index - 1][arguments[index - 1].index(after: equals)...]
+            let whole = Printable.shortened("\(value) \(word)")
+            return "a value with blanks goes into quotation marks: \(arguments[index - 1][..<equals]) '\(whole)'"
+        }
+        if arguments[index - 1].hasPrefix("--"), shape[arguments[index - 1]]?.takesValue != true {
+            return "\(arguments[index - 1]) takes no value"
+        }
+        return index > 1 ? rest(arguments[index - 1], word, of: arguments[index - 2], shape) : nil
+    }
+
+    /// What stands behind the value of an option, and belongs to it.
+    private func rest(_ value: String, _ word: String, of option: String, _ shape: CommandShape) -> String? {
+        guard let taken = shape[option], taken.takesValue, !LeadingOptions.withValue.contains(option) else {
+            return nil
+        }
+        let (first, second) = (Printable.shortened(value), Printable.shortened(word))
+        switch taken.valueName ?? "" {
+        case "scope", "text", "when", "date":
+            return word == "ago"
+                ? "it is counted back from now: leave ago out"
+                : "a value with blanks goes into quotation marks: \(option) '\(first) \(second)'"
+        case "name=value":
+            let name = first.last == ":" || first.last == "=" ? String(first.dropLast()) : first
+            return "it is one word: \(option) \(name)=\(second)"
+        default: return nil
+        }
+    }
+
+    /// The command's own option that takes such a value: a time, or a file.
+    private static func option(for text: String, among names: [String], of command: any ParsableCommand.Type) -> String?
+    {
+        if text.hasPrefix("age1"), let option = ["--recipient", "--for"].first(where: names.contains) {
+            return "a recipient goes with its option: \(option) \(Printable.shortened(text))"
+        }
+        if AuditRecord.kinds.contains(text), names.contains("--kind") {
+            return "a kind goes with its option: --kind \(text)"
+        }
+        let isTime = TimeSpan(argument: text) != nil || CalendarTime(argument: text) != nil
+        let isFile = [.unknown, .pem].contains(FileKind(text)) || text.contains { "./".contains($0) }
+        guard isTime || isFile && !text.contains("@") && PathProblem.scheme(of: text) == nil else { return nil }
+        let shape = CommandShape(of: command)
+        // `backup verify bk/*`: what is there is not to be written to.
+        if !isTime, shape.positionals.contains(where: { ["backup", "source", "target"].contains($0.valueName ?? "") }) {
+            return FileKind(text) == nil ? nil : "it takes one at a time: run it for each"
+        }
+        let isDate = TimeSpan(argument: text) == nil
+        let kinds = isTime ? (isDate ? ["when", "date"] : ["when", "time"]) : ["path", "file", "directory"]
+        let name = names.first { name in
+            !LeadingOptions.withValue.contains(name) && kinds.contains(shape[name]?.valueName ?? "")
+        }
+        if name == nil, !isTime {
+            guard FileKind(text) == nil, shape.positionals.isEmpty, text.dropFirst().contains(".") else { return nil }
+            return "what a command prints goes into a file by: > \(Printable.path(text))"
+        }
+        return name.map { "a \(isTime ? "time" : "file") goes with its option: \($0) \(Printable.path(text))" }
+    }
+
+    private static let misplaced = [
+        "backup list":
+            "it lists the backups that the vault remembers, wherever they are; to check one: vaultctl backup verify PATH",
+        "tenant list": "a tenant's users: vaultctl user list --tenant NAME",
+        "events": "the last ones: --last 10; from a place on: --after start; those to come: --follow",
+        "request": "a method goes with -X, a header field with -H, a body with -d",
+        "witness accept": "a witness is named by its option: --witness PATH",
+        "witness begin": "a witness is named by its option: --witness PATH",
+        "witness show": "a witness is named by its option: --witness PATH",
+        "doctor": "it looks at everything, and changes nothing; to try one provider: vaultctl provider test NAME",
+        "import status": "it shows all sources",
+        "key rotate": "it replaces the root key, now; for other keys: --data-keys, --index or --audit",
+        "maintain": "it runs until SIGTERM or SIGINT; how it goes: vaultctl status",
+        "login complete": "a callback goes with its option, by standard input: --callback-url -",
+        "migrate up": "it goes to the newest version that this vaultctl knows",
+        "move status": "it is asked of the vault that is moved: --vault PATH",
+        "provider profiles": "it lists all profiles",
+        "user list": "to look at one: vaultctl user show ID",
+    ]
+
+    /// The command line with its command in front, if an option that is not of all commands stands before it.
+    var late: String? {
+        guard message.hasPrefix("Unknown option '"),
+            CommandTree.command(words)?.configuration.subcommands.isEmpty != true
+        else { return nil }
+        let plain = arguments.filter { !$0.hasPrefix("-") }
+        let command = CommandTree.leaves.first { leaf in
+            var rest = leaf[...]
+            for word in plain where word == rest.first { rest = rest.dropFirst() }
+            return rest.isEmpty
+        }
+        guard let command, let typed = unknown?.name, let known = CommandTree.command(command).map(OptionNames.names),
+            known.contains(OptionNames.short[typed] ?? typed)
+        else { return nil }
+        var (rest, line) = (command[...], [String]())
+        for argument in arguments {
+            if argument == rest.first { rest = rest.dropFirst() } else { line.append(Printable.shortened(argument)) }
+        }
+        return SecretArguments.redact((["vaultctl"] + command + line).joined(separator: " "), arguments: arguments)
+    }
+}
