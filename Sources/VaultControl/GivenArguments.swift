@@ -131,7 +131,7 @@ extension GivenArguments {
             hint: "write it without: \(Printable.shortened(rest, to: 200))")
     }
 
-    /// A label that is set is to be seen and typed; one that is looked for may have been set by an app.
+    /// A label that is set must be visible and easy to type; one that is looked for may have been set by an app.
     private func refuseBlank(_ given: Given) throws(Failure) {
         guard given.taken.title == "--label", let label = given.value, Self.hasBlankAtEnd(label),
             !all.contains(where: { $0.taken.title == "--label-prefix" }), !isFilter

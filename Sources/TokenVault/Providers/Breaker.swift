@@ -42,7 +42,7 @@ struct Breaker: Equatable, Sendable {
     /// Whether a login is finding out just now.
     func isUnderProbe(now: Timestamp) -> Bool { isProbing && (end.map { now < $0 } ?? false) }
 
-    /// How long nobody may ask the provider, whoever it is.
+    /// How long the provider is left alone by all logins.
     func pause(now: Timestamp) -> Duration {
         end.map { min(max(.zero, $0.since(now)), Backoff.breaker.most) } ?? .zero
     }

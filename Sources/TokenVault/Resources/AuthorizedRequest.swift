@@ -2,12 +2,11 @@ public import FoundationEssentials
 public import HTTPTypes
 public import OAuthClient
 
-/// A request for an API that carries a token, and what is to be known about its reply. ``UserManager/authorize(_:for:_:)``
-/// makes it.
+/// A request for an API that carries a token, and says what its reply means. ``UserManager/authorize(_:for:_:)`` makes it.
 ///
 /// It is good for one sending: a proof is made for just this method, URL and token.
 public struct AuthorizedRequest: Sendable {
-    /// As it is to be sent. `Authorization` is set, and for a token that is bound to a key also `DPoP`; what stood in the two
+    /// The request to send. `Authorization` is set, and for a token that is bound to a key also `DPoP`; what stood in the two
     /// fields before is replaced.
     public let request: HTTPRequest
     /// The login's token that it carries; nil: one of the client itself.

@@ -13,7 +13,7 @@ extension UserManager {
     /// let outcome = await authorized.outcome(of: response)
     /// ```
     ///
-    /// Authorize every request anew, repeats included. One that no token may go with fails before a token is fetched.
+    /// Authorize each request, repeats included. One that no token may go with fails before a token is fetched.
     ///
     /// - Throws: ``VaultError``, ``VaultError/Code/invalidArgument`` for a URL that is not `https`, unless it is on this
     ///   machine and ``UserManagerOptions/allowsInsecureLoopback`` is set; ``VaultError/Code/originNotAllowed`` for one that
@@ -21,11 +21,18 @@ extension UserManager {
     public func authorize(
         _ request: HTTPRequest, for login: LoginRef, _ tokenRequest: TokenRequest = TokenRequest()
     ) async throws -> AuthorizedRequest {
+        try await authorized(request, for: login, tokenRequest).request
+    }
+
+    /// The same, and the token that it carries.
+    package func authorized(
+        _ request: HTTPRequest, for login: LoginRef, _ tokenRequest: TokenRequest
+    ) async throws -> (request: AuthorizedRequest, token: VaultToken) {
         let target = try target(of: request)
         let token = try await accessToken(for: login, tokenRequest, to: target)
         let presented = PresentedToken(token)
-        return AuthorizedRequest(
-            try await authorized(request, to: target, with: presented), presented, of: token, self)
+        let carrying = try await authorized(request, to: target, with: presented)
+        return (AuthorizedRequest(carrying, presented, of: token, self), token)
     }
 
     /// The same with a token that is at hand. See ``authorize(_:for:_:)``.

@@ -70,8 +70,8 @@ public final class AuthorizingClient: Service {
     ) async throws -> ResourceResponse {
         var tokenRequest = tokenRequest
         tokenRequest.deadline = tokenRequest.deadline ?? options.tokenDeadline
-        let token = try await users.accessToken(for: login, tokenRequest, sentWith: request)
-        return try await send(request, body, with: .login(token))
+        let (authorized, token) = try await users.authorized(request, for: login, tokenRequest)
+        return try await send(request, body, authorized, with: .login(token))
     }
 
     /// Sends a request with a token of the client itself, for work that is no user's. See ``send(_:body:for:_:)``.
@@ -92,7 +92,8 @@ public final class AuthorizingClient: Service {
         // A request that no token may go with fails before one is fetched.
         try await users.checkTarget(of: request, forClientOf: provider)
         let token = try await source.token(users)
-        return try await send(request, body, with: .client(token), source)
+        let authorized = try await users.authorize(request, withClientToken: token)
+        return try await send(request, body, authorized, with: .client(token), source)
     }
 
     /// Sends a request with a token of this user's only login. See ``send(_:body:for:_:)``.
@@ -102,12 +103,13 @@ public final class AuthorizingClient: Service {
         try await send(request, body: body, for: .user(userId))
     }
 
-    /// Sends a request with this token, and again as often as it makes sense.
+    /// Sends what was authorized with this token, and the request again as often as it makes sense.
     private func send(
-        _ request: HTTPRequest, _ body: RequestBody, with first: SentToken, _ source: ClientTokenSource? = nil
+        _ request: HTTPRequest, _ body: RequestBody, _ authorized: AuthorizedRequest, with first: SentToken,
+        _ source: ClientTokenSource? = nil
     ) async throws -> ResourceResponse {
         var token = first
-        var trial = try await attempt(request, body, token)
+        var trial = try await attempt(authorized, body, token)
         var (proofs, mayRenew) = (0, true)
         let waitsUntil = ContinuousClock.now + Self.longestWait
         while true {
@@ -135,7 +137,7 @@ public final class AuthorizingClient: Service {
                 else { return response }
                 mayRenew = false
                 token = newer
-                trial = try await attempt(request, body, token)
+                trial = try await attempt(again: request, body, token)
             }
         }
     }
@@ -158,18 +160,24 @@ public final class AuthorizingClient: Service {
         var isRefused = false
         defer { if let pass { gate.leave(pass, isRefused: isRefused) } }
         try Task.checkCancellation()
-        let trial = try await attempt(request, body, token)
+        let trial = try await attempt(again: request, body, token)
         isRefused = trial.meaning == .wantsNewProof
         return trial
     }
 
     /// With a new proof, which has the latest nonce.
-    private func attempt(_ request: HTTPRequest, _ body: RequestBody, _ token: SentToken) async throws -> Trial {
+    private func attempt(again request: HTTPRequest, _ body: RequestBody, _ token: SentToken) async throws -> Trial {
         let authorized =
             switch token {
             case .login(let token): try await users.authorize(request, with: token)
             case .client(let token): try await users.authorize(request, withClientToken: token)
             }
+        return try await attempt(authorized, body, token)
+    }
+
+    private func attempt(
+        _ authorized: AuthorizedRequest, _ body: RequestBody, _ token: SentToken
+    ) async throws -> Trial {
         let startedAt = users.vault.wallClock()
         var response = try await exchange(authorized, body, token)
         let body = await authorized.needsBody(of: response.head) ? response.readAhead() : nil

@@ -134,7 +134,7 @@ extension VaultAccess {
         {
             return Failure(problem.isMissing ? .keyMissing : .keyUnsafe, problem.message, hints: problem.hints)
         }
-        // Nobody is to be sent to change the mode of what is no key.
+        // Changing the mode does not help where the file is no key.
         let isOther =
             file.noun == "key file" && ![nil, .keyFile, .keyFileWithMark, .notAFile].contains(FileKind(file.path))
         guard error.code != .keyUnsafe || isOther || FileKind(file.path) == .directory else {
