@@ -8,7 +8,7 @@ final class RedirectExchange: Sendable {
     static let maximumConnections = 32
 
     private struct State {
-        var desk: RedirectDesk
+        var desk: RedirectSession
         var connections: [Connection] = []
     }
 
@@ -34,7 +34,7 @@ final class RedirectExchange: Sendable {
         resultPath = "/done/" + Self.randomText()
         startPath = "/open/" + Self.randomText()
         state = Mutex(
-            State(desk: RedirectDesk(path: path, resultPath: resultPath, startPath: startPath, authorities: [])))
+            State(desk: RedirectSession(path: path, resultPath: resultPath, startPath: startPath, authorities: [])))
         answer = eventLoop.makePromise()
         result = eventLoop.makePromise()
         delivery = eventLoop.makePromise()
@@ -42,7 +42,8 @@ final class RedirectExchange: Sendable {
 
     func open(authorities: Set<String>) {
         state.withLock {
-            $0.desk = RedirectDesk(path: path, resultPath: resultPath, startPath: startPath, authorities: authorities)
+            $0.desk = RedirectSession(
+                path: path, resultPath: resultPath, startPath: startPath, authorities: authorities)
         }
     }
 
@@ -83,7 +84,7 @@ final class RedirectExchange: Sendable {
         return answer.futureResult
     }
 
-    func receive(_ head: HTTPRequestHead) -> RedirectDesk.Step {
+    func receive(_ head: HTTPRequestHead) -> RedirectSession.Step {
         let step = state.withLock { $0.desk.receive(head) }
         if case .accept(let callback) = step {
             answer.succeed(callback)

@@ -9,7 +9,7 @@ struct Program {
 
     private static let tables: [Table] = [
         .provider, .user, .login, .loginSecret, .refreshIntent, .outbox, .authorizationRequest, .audit, .unusableReply,
-        .untoldFailure, .keySlot, .backup,
+        .unreportedFailure, .keySlot, .backup,
     ]
 
     mutating func next() -> Action {

@@ -352,7 +352,7 @@ import VaultStorage
         #expect(figures.pendingRevocations == 1 && figures.openIntents == 0)
         #expect(figures.auditRows == Int(try await store.auditHead()))
         #expect(try await store.damagedRows(limit: 10).isEmpty)
-        #expect(try await store.untoldFailures(limit: 10).isEmpty)
+        #expect(try await store.unreportedFailures(limit: 10).isEmpty)
         let report = try await store.verify()
         #expect(report.users == 2 && report.logins == 3 && report.providers == 1 && report.isClean)
     }

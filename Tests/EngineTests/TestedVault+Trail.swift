@@ -56,7 +56,7 @@ extension TestedVault {
     /// With all rows that refer to it.
     func removeWhole(login: Int64) throws {
         try engine.write { tables in
-            for table in [Table.loginSecret, .refreshIntent, .unusableReply, .untoldFailure] {
+            for table in [Table.loginSecret, .refreshIntent, .unusableReply, .unreportedFailure] {
                 let delete = try tables.cursor(Self.deletesOfLogin[table])
                 delete.bind(1, login)
                 try delete.run()

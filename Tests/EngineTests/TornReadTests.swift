@@ -144,7 +144,7 @@ import VaultCrypto
                 case .moving: _ = try await store.movingUsers(after: nil, users: 10, logins: 100)
                 case .movingRequests: _ = try await store.movingRequests(after: nil, limit: 10)
                 case .due: _ = try await store.dueLogins(before: scene.vault.now, limit: 10)
-                case .untold: _ = try await store.untoldFailures(limit: 10)
+                case .untold: _ = try await store.unreportedFailures(limit: 10)
                 case .verification: return try await store.verify().findings.map { "\($0)" }
                 case .witness: _ = try await store.read { reader throws(StoreError) in try reader.witnessNote() }
                 case .rootRotation: _ = try await store.rootRotation()

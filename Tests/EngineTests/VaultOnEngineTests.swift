@@ -45,7 +45,7 @@ struct VaultOnEngineTests {
         for _ in 0..<25 { _ = try vault.changeSomething(&random) }
         var tried = 0
         var unnoticed: Set<String> = []
-        for table in Table.allCases where table != .untoldFailure {
+        for table in Table.allCases where table != .unreportedFailure {
             for key in try vault.keys(of: table).prefix(3) {
                 for field in table.fields {
                     guard let isFound = try vault.isFound(changing: field, of: table, key) else { continue }

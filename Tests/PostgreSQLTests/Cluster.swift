@@ -11,7 +11,7 @@ struct Cluster {
     let vault: ServerVault
 
     /// - Parameter asksStandbyFirst: Whether the standby is the first host of the connection string.
-    init(asksStandbyFirst: Bool = false, patience: FailoverPatience = .init()) throws {
+    init(asksStandbyFirst: Bool = false, patience: FailoverTimeouts = .init()) throws {
         primary = try PostgreSQLServer()
         standby = try PostgreSQLServer(standbyOf: primary)
         vault =

@@ -135,7 +135,7 @@ struct MissedCommitTests {
         _ = try await reader.login(login)
         // Nor does it change anything by looking at the server's history.
         let changes = try cluster.vault.changeCount()
-        let look = HistoryLook()
+        let look = TimelineCheck()
         reader.writer.submit(look)
         try look.wait()
         #expect(try cluster.vault.changeCount() == changes)

@@ -137,7 +137,7 @@ struct PutBackTests {
             })
         for head in [head, nil] {
             let note = MachineNote(
-                history: ServerHistory(system: -5, timeline: 3), changes: 12, incarnation: 2, head: head)
+                history: ServerTimeline(system: -5, timeline: 3), changes: 12, incarnation: 2, head: head)
             note.write(to: path, by: 1)
             let found = try #require(MachineNote(at: path))
             #expect(found.history == note.history && found.changes == 12 && found.incarnation == 2)

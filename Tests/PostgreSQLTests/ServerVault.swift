@@ -16,14 +16,14 @@ final class ServerVault: Sendable {
     let key: MemoryKey
     let store: PostgreSQLVaultStore
     private let state: PrivateDirectory
-    private let patience: FailoverPatience
+    private let patience: FailoverTimeouts
 
     /// - Parameters:
     ///   - server: nil: the one that all tests share.
     ///   - standby: may take its place.
     ///   - patience: of all processes that open the vault.
     init(
-        _ server: PostgreSQLServer? = nil, or standby: PostgreSQLServer? = nil, patience: FailoverPatience = .init()
+        _ server: PostgreSQLServer? = nil, or standby: PostgreSQLServer? = nil, patience: FailoverTimeouts = .init()
     ) throws {
         self.server = try server ?? PostgreSQLServer.shared()
         address = try ServerAddress(self.server.address(schema: PostgreSQLServer.newSchema(), or: standby))
@@ -40,7 +40,7 @@ final class ServerVault: Sendable {
     /// As another process would, on a machine of its own or on this one.
     func open(
         through proxy: CuttingProxy? = nil, machine: String = "other", migrate: Bool = false,
-        patience: FailoverPatience? = nil
+        patience: FailoverTimeouts? = nil
     ) throws -> PostgreSQLVaultStore {
         try open(at: address(through: proxy), machine: machine, migrate: migrate, patience: patience)
     }
@@ -61,7 +61,7 @@ final class ServerVault: Sendable {
 
     /// By another way to the same schema.
     func open(
-        at address: ServerAddress, machine: String = "other", migrate: Bool = false, patience: FailoverPatience? = nil
+        at address: ServerAddress, machine: String = "other", migrate: Bool = false, patience: FailoverTimeouts? = nil
     ) throws -> PostgreSQLVaultStore {
         try PostgreSQLVaultStore.open(
             at: address, state: StateDirectory(state.file(machine)), unlocker: key, migrate: migrate,
@@ -69,8 +69,8 @@ final class ServerVault: Sendable {
     }
 
     /// Waits for whoever is expected, however slow the machine is.
-    static var longPatience: FailoverPatience {
-        var patience = FailoverPatience()
+    static var longPatience: FailoverTimeouts {
+        var patience = FailoverTimeouts()
         (patience.withWriters, patience.withReaders) = (.seconds(600), .seconds(600))
         return patience
     }
@@ -147,7 +147,7 @@ final class ServerVault: Sendable {
     func remember(_ store: PostgreSQLVaultStore, on machine: String) throws {
         let directory = try StateDirectory(state.file(machine)).directory(of: store.context.vaultID)
         let tables = ServerTables(try connect(), address, .unknown)
-        let path = MachineNote.path(in: directory, address, place: try tables.whereabouts(HistoryWatch()).place)
+        let path = MachineNote.path(in: directory, address, place: try tables.whereabouts(TimelineTracker()).place)
         MachineNote.keep(store.watch, store.context, at: path, by: store.owner)
     }
 

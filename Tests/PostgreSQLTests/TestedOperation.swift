@@ -11,12 +11,12 @@ final class TestedOperation: WriteOperation {
     private let failure = Mutex<StoreError??>(nil)
     let runs = Atomic<Int>(0)
 
-    let foresight: Foresight
+    let prefetchHint: PrefetchHint
 
     init(
-        _ foresight: Foresight = .nothing, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
+        _ prefetchHint: PrefetchHint = .nothing, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
     ) {
-        self.foresight = foresight
+        self.prefetchHint = prefetchHint
         self.body = body
     }
 

@@ -62,11 +62,11 @@ struct ClientTokenFetch {
         let endpoint = TokenEndpoint(
             binding: binding, transport: recorder ?? context.transport, now: vault.wallClock,
             nonces: context.serverNonces)
-        let moment = context.conduct[provider.handle].breaker.moment
+        let moment = context.health[provider.handle].breaker.moment
         let attempt = await endpoint.clientCredentials(
             scope: key.target.scope.flatMap { try? Scope($0) }, insistsOnScope: true,
             resources: key.target.resource.map { [$0] } ?? [], dpop: proof, extraParameters: key.parameters)
-        if let offset = attempt.clockOffset { context.conduct.change(provider.handle) { $0.clockOffset = offset } }
+        if let offset = attempt.clockOffset { context.health.change(provider.handle) { $0.clockOffset = offset } }
         var result = await judge(attempt, moment)
         result.nonces = attempt.nonces
         recorder?.announce()
@@ -87,7 +87,7 @@ struct ClientTokenFetch {
         case .success(let issued):
             // Requests with refresh tokens go with the secret that was taken, too.
             if attempt.refusedSecrets > 0 { _ = await context.promote(attempt.refusedSecrets, of: provider) }
-            context.conduct.change(provider.handle) { $0.breaker.close() }
+            context.health.change(provider.handle) { $0.breaker.close() }
             return Result(end: .issued(issued, startedAt: Timestamp(attempt.startedAt)), outcome: .renewed)
         case .misconfigured(.client(let code)) where code != .unsupportedGrantType:
             context.openBreaker(provider, moment: moment)

@@ -165,7 +165,7 @@ final class ClientTokens: Sendable {
     }
 
     private func context(of provider: StoredProvider) -> DPoPContext {
-        let offset = context.conduct[provider.handle].clockOffset
+        let offset = context.health[provider.handle].clockOffset
         return state.withLock { state in
             var known = state.keys[provider.handle] ?? DPoPContext(key: .generate())
             known.clockOffset = offset
@@ -176,8 +176,8 @@ final class ClientTokens: Sendable {
 }
 
 extension ClientToken {
-    fileprivate func judge(_ now: Timestamp, _ setBack: ClockWatch.SetBack?) -> TokenJudge {
-        TokenJudge(
+    fileprivate func judge(_ now: Timestamp, _ setBack: ClockWatch.SetBack?) -> TokenClassifier {
+        TokenClassifier(
             TokenTimes(
                 generation: Int64(generation), obtainedAt: obtainedAt, expiresAt: expiresAt.map { Timestamp($0) }),
             now: now, setBack: setBack)

@@ -18,7 +18,7 @@ struct RefreshEnd: Equatable, Sendable {
     /// - Parameters:
     ///   - lifetime: That of the login's grant; nil: not known.
     ///   - obtainedAt: When the refresh token came.
-    init?(_ look: LoginLook, _ lifetime: GrantLifetime?, obtainedAt: Timestamp, _ options: SessionEventOptions) {
+    init?(_ look: LoginSnapshot, _ lifetime: GrantLifetime?, obtainedAt: Timestamp, _ options: SessionEventOptions) {
         var (end, start) = (look.refreshExpiresAt, obtainedAt)
         if let grant = look.grant, case .limited(let lifetime)? = lifetime {
             let endOfGrant = grant.since.advanced(by: lifetime)

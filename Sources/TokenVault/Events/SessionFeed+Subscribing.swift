@@ -96,7 +96,7 @@ extension SessionFeed {
         _ login: LoginHandle, _ lifetimes: inout [ProviderHandle: GrantLifetime]
     ) async throws(StoreError) -> WatchedLogin? {
         guard let (stored, asOf) = try await readWithHead(login) else { return nil }
-        let look = LoginLook(
+        let look = LoginSnapshot(
             position: stored.position, session: stored.session, refresh: stored.refresh, provider: stored.provider,
             at: now)
         var lifetime: GrantLifetime?

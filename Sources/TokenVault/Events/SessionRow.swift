@@ -7,7 +7,7 @@ struct SessionRow: Sendable {
     let user: UserHandle
     let login: LoginHandle
     /// How the login stands after the row; nil: it could not be opened when it was removed.
-    let look: LoginLook?
+    let look: LoginSnapshot?
     /// The state that goes with it.
     let state: SessionState
     /// Whether it is another one than before.

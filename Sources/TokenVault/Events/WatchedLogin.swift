@@ -10,7 +10,7 @@ struct WatchedLogin: Sendable {
     private(set) var generation: Int64
     /// The one that brought the access token.
     private(set) var tokenGeneration: Int64
-    private(set) var token: LoginLook.Token?
+    private(set) var token: LoginSnapshot.Token?
     private(set) var refreshEnd: RefreshEnd?
     /// What has been reported of this access token.
     private(set) var reported = Reported.nothing
@@ -26,7 +26,8 @@ struct WatchedLogin: Sendable {
 
     /// As it was read.
     init(
-        login: LoginHandle, user: UserHandle, userId: String, _ look: LoginLook, _ refreshEnd: RefreshEnd?, asOf: Int64
+        login: LoginHandle, user: UserHandle, userId: String, _ look: LoginSnapshot, _ refreshEnd: RefreshEnd?,
+        asOf: Int64
     ) {
         (self.login, self.user, self.userId, self.asOf) = (login, user, userId, asOf)
         state = look.state.map { SessionState($0) } ?? .notLoggedIn
@@ -94,7 +95,7 @@ extension WatchedLogin {
     }
 
     /// Another access token, or another end of the same. Each generation brings one token.
-    private mutating func take(_ next: LoginLook.Token?) {
+    private mutating func take(_ next: LoginSnapshot.Token?) {
         if let next, next.generation > tokenGeneration {
             tokenGeneration = next.generation
             reported = .nothing

@@ -31,7 +31,7 @@ extension UserManager {
     ) async throws -> DeviceLogIn {
         try await beginDeviceLogIn(
             user: ArgumentCheck.userId(userId), provider: name,
-            LogInWish(
+            LogInRequest(
                 scope: scope, dpop: dpop, label: ArgumentCheck.label(label), parameters: parameters, context: context),
             usesPKCE: usesPKCE)
     }
@@ -42,7 +42,7 @@ extension UserManager {
     ///   - wish: What the log-in is to be.
     ///   - usesPKCE: Whether a code challenge is sent.
     func beginDeviceLogIn(
-        user userId: String, provider name: String, _ wish: LogInWish, usesPKCE: Bool
+        user userId: String, provider name: String, _ wish: LogInRequest, usesPKCE: Bool
     ) async throws -> DeviceLogIn {
         let (label, parameters) = (wish.label, wish.parameters)
         try ArgumentCheck.requireOneTenant(userId, name)

@@ -81,7 +81,7 @@ extension UserManager {
             claims = try await self.claims(issued, attempt, request, keys)
         } catch let error as IDTokenError {
             // These tokens are not for this log-in.
-            await disown(issued.refreshToken, issued.accessToken, request)
+            await discardForRevocation(issued.refreshToken, issued.accessToken, request)
             throw VaultError(
                 .protocolViolation, error.description,
                 hint: Self.hint(for: error, attempt.clockOffset))
@@ -108,7 +108,7 @@ extension UserManager {
     func failure(_ attempt: TokenAttempt, _ request: GrantRequest) async -> any Error {
         let answer = attempt.answer(hiding: request.secrets)
         switch attempt.outcome {
-        case .partial(let partial): await disown(partial.refreshToken, nil, request)
+        case .partial(let partial): await discardForRevocation(partial.refreshToken, nil, request)
         case .transient(let failure):
             if case .notSent(let code) = failure.cause {
                 return GrantNotSent(reason: VaultError(unsent: code, hint: "try again"))
@@ -153,7 +153,7 @@ extension UserManager {
             await keep(issued.others, of: login, attempt, request)
             return login
         } catch {
-            if let token = issued.refreshToken { await disown(token, nil, request) }
+            if let token = issued.refreshToken { await discardForRevocation(token, nil, request) }
             throw error
         }
     }
@@ -187,7 +187,7 @@ extension UserManager {
     }
 
     /// A grant that cannot be used is not left behind: through the outbox, or at once if even that cannot be written.
-    private func disown(_ refresh: RefreshToken?, _ access: AccessToken?, _ request: GrantRequest) async {
+    private func discardForRevocation(_ refresh: RefreshToken?, _ access: AccessToken?, _ request: GrantRequest) async {
         let style = RevocationStyle(request.provider.record)
         guard style.hasEndpoint, request.target == nil || !style.endsOtherChains else { return }
         let record = OutboxRecord(

@@ -30,7 +30,7 @@ extension UserManager {
         label: String? = nil, loginHint: String? = nil, parameters: LogInParameters = LogInParameters(),
         context: [String: String] = [:]
     ) async throws -> AuthorizationRequest {
-        let wish = LogInWish(
+        let wish = LogInRequest(
             redirectURI: redirectURI, scope: scope, dpop: dpop, label: try ArgumentCheck.label(label),
             loginHint: loginHint, parameters: parameters, context: context)
         return try await begin(wish, user: ArgumentCheck.userId(userId), provider: name)
@@ -39,7 +39,7 @@ extension UserManager {
     /// - Parameters:
     ///   - userId: As it is in the vault.
     ///   - name: Likewise.
-    func begin(_ wish: LogInWish, user userId: String, provider name: String) async throws -> AuthorizationRequest {
+    func begin(_ wish: LogInRequest, user userId: String, provider name: String) async throws -> AuthorizationRequest {
         try ArgumentCheck.requireOneTenant(userId, name)
         try wish.parameters.check()
         // Otherwise the user would consent first, and the code would be spent for nothing.
@@ -50,7 +50,7 @@ extension UserManager {
     }
 
     /// What a log-in is to be, checked but for its context.
-    struct LogInWish {
+    struct LogInRequest {
         var redirectURI: RedirectURI?
         var scope: Scope?
         var dpop: Bool?
@@ -63,7 +63,7 @@ extension UserManager {
     }
 
     func begin(
-        _ wish: LogInWish, _ userId: String, _ provider: StoredProvider
+        _ wish: LogInRequest, _ userId: String, _ provider: StoredProvider
     ) async throws -> AuthorizationRequest {
         let (scope, parameters) = (wish.scope, wish.parameters)
         let key = try provider.record.dpop.wantsKey(wish.dpop) ? DPoPKey.generate() : nil

@@ -37,7 +37,7 @@ extension UserManager {
     ) async throws -> AuthorizationRequest {
         try parameters.check()
         let (stored, provider) = try await replaceable(login)
-        var wish = LogInWish(
+        var wish = LogInRequest(
             redirectURI: redirectURI, scope: scope, dpop: dpop ?? stored.keepsKey(provider.record.dpop),
             loginHint: loginHint, parameters: parameters, context: context)
         wish.target = ReplacedLogin(stored, acceptsOtherAccount: acceptsOtherAccount)

@@ -44,7 +44,7 @@ package enum ClaimDecision: Equatable, Sendable {
     }
 
     init(_ state: LoginState, _ circumstances: Circumstances) {
-        let judge = TokenJudge(
+        let judge = TokenClassifier(
             position: state.position, session: state.session, target: circumstances.target, now: circumstances.now,
             setBack: circumstances.setBack)
         let refusal = RenewalRefusal(state, now: circumstances.now)
@@ -96,7 +96,7 @@ package enum ClaimDecision: Equatable, Sendable {
         case .exhausted: return .giveUp
         case .never:
             // Whatever the caller wants: while the login's own token is good, the login is not over.
-            let judge = TokenJudge(position: state.position, session: state.session, now: circumstances.now)
+            let judge = TokenClassifier(position: state.position, session: state.session, now: circumstances.now)
             guard judge.isAcceptable(for: .validity(nil)) else { return .giveUp }
             return .refused(.mayNotSendAgain(until: state.session.expiresAt))
         }

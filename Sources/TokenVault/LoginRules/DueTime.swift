@@ -50,7 +50,7 @@ struct DueTime: Sendable {
         let generation = session.accessGeneration ?? position.generation
         guard session.accessToken != nil, session.rejectedGeneration != generation else { return session.obtainedAt }
         guard let expiresAt = session.expiresAt else { return nil }
-        let lead = TokenJudge.lead(ofMilliseconds: max(0, expiresAt.milliseconds(since: session.obtainedAt)))
+        let lead = TokenClassifier.lead(ofMilliseconds: max(0, expiresAt.milliseconds(since: session.obtainedAt)))
         let due = before(expiresAt, by: lead, spreadOver: lead, spread)
         return session.cameAfterDoubt ? max(due, afterLateArrivals(session, expiresAt, lead)) : due
     }
@@ -118,7 +118,7 @@ extension Timestamp {
     }
 }
 
-extension TokenJudge {
+extension TokenClassifier {
     /// Whether a login is to be renewed that is due then, or would be, had no clock been set.
     func isDue(_ due: Timestamp, now: Timestamp) -> Bool {
         due <= now || isFromFuture || !isEnough(for: .validity(nil))

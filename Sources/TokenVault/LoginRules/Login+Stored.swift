@@ -104,10 +104,10 @@ extension RefreshFailure {
 extension SessionState {
     /// What is stored, at this time: that a token runs out is written nowhere, it happens.
     package init(_ session: SessionRecord, now: Timestamp) {
-        self.init(SessionLook(session, at: now))
+        self.init(SessionSummary(session, at: now))
     }
 
-    package init(_ look: SessionLook) {
+    package init(_ look: SessionSummary) {
         switch look {
         case .establishing: self = .establishing
         case .established: self = .established

@@ -28,7 +28,7 @@ extension LoginState {
 
     /// An answer that came when the login no longer waited for it. While the login lives on it is dropped: to revoke it
     /// could end more than itself. Otherwise it is revoked, as every late reply is.
-    mutating func disownAnswer(_ reply: SpooledReply, of claim: RenewalClaim, at now: Timestamp) {
+    mutating func discardReplyForRevocation(_ reply: SpooledReply, of claim: RenewalClaim, at now: Timestamp) {
         if intent?.fence == claim.fence { intent = nil }
         if !isLiving, let record = reply.revocation(at: now) { outbox.append(record) }
     }

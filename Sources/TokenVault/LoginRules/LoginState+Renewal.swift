@@ -45,7 +45,7 @@ extension LoginState {
         session.doubtCause = nil
         session.cameAfterDoubt = afterDoubt
         let scopeChange = reply.target.isOwn ? Self.change(of: scopeBefore, to: session.scope) : nil
-        tellOfCommit(reply, afterDoubt: afterDoubt, isFromSpool: isFromSpool, scopeChange)
+        reportCommit(reply, afterDoubt: afterDoubt, isFromSpool: isFromSpool, scopeChange)
     }
 
     /// The database was put back beneath an attempt: its reply is newer than anything that is here, and what is here of the
@@ -93,7 +93,7 @@ extension LoginState {
         session.keep(token)
     }
 
-    private mutating func tellOfCommit(
+    private mutating func reportCommit(
         _ reply: SpooledReply, afterDoubt: Bool, isFromSpool: Bool, _ scopeChange: ScopeChange?
     ) {
         guard reply.accessToken != nil else {

@@ -19,7 +19,7 @@ extension LoginState {
     }
 
     /// Writes an outcome that brought no token. The caller has checked that the attempt is still open.
-    mutating func record(_ verdict: RenewalVerdict, of trial: Trial) {
+    mutating func record(_ verdict: RenewalFailure, of trial: Trial) {
         let claim = trial.claim
         let now = trial.now
         switch verdict {
@@ -160,7 +160,7 @@ extension LoginState {
     /// grant lives on, revoking one of its tokens would end it.
     ///
     /// - Parameter spent: the refresh token that they were given for, if that is known.
-    mutating func disown(_ reply: SpooledReply, spent: SecretBytes?, at now: Timestamp) {
+    mutating func discardForRevocation(_ reply: SpooledReply, spent: SecretBytes?, at now: Timestamp) {
         if position.chain == reply.position.chain, isLiving {
             if position.generation < reply.position.generation {
                 catchUp(with: reply, spent: spent)

@@ -6,7 +6,7 @@ enum RenewalReply: Equatable, Sendable {
     case tokens
     /// A new refresh token, and no access token that may be used.
     case successorOnly(Defect)
-    case verdict(RenewalVerdict)
+    case verdict(RenewalFailure)
 
     enum Defect: Equatable, Sendable {
         /// Row 19a of `docs/token-outcomes.md`: redeem the new refresh token at once, once.

@@ -30,7 +30,7 @@ public struct Provider: Sendable, Equatable {
     /// Where its tokens may be sent; empty: to every `https` URL.
     public let apiOrigins: [APIOrigin]
     /// What the client shows on its connections to the provider (RFC 8705), without the key; nil if it shows nothing.
-    public let certificate: CertificateFacts?
+    public let certificate: CertificateView?
     /// Whether access tokens are good only on connections on which the client shows that certificate.
     public let bindsTokensToCertificate: Bool
     /// Whether the client registered itself, and the vault can manage the registration (RFC 7592).
@@ -45,7 +45,7 @@ public struct Provider: Sendable, Equatable {
     public let assertionAudience: AssertionAudience?
 
     /// What may be known of a client certificate.
-    public struct CertificateFacts: Sendable, Equatable {
+    public struct CertificateView: Sendable, Equatable {
         /// SHA-256, in the spelling of `x5t#S256` (RFC 8705 §3.1).
         public let thumbprint: String
         public let notValidBefore: Date

@@ -74,7 +74,7 @@ extension Provider {
                 deviceAuthorizationEndpoint: endpoint(record.deviceAuthorizationEndpoint),
                 jwksURI: endpoint(record.jwksURI),
                 requiresPushedRequests: record.requiresPushedRequests, apiOrigins: record.allowedOrigins,
-                certificate: record.certificate.map { Provider.CertificateFacts($0) },
+                certificate: record.certificate.map { Provider.CertificateView($0) },
                 bindsTokensToCertificate: record.bindsTokensToCertificate,
                 isRegistrationManaged: record.registrationToken != nil,
                 clientSecretExpiresAt: record.clientSecretExpiresAt?.date, mostDeaths: record.mostDeaths,
@@ -84,7 +84,7 @@ extension Provider {
     }
 }
 
-extension Provider.CertificateFacts {
+extension Provider.CertificateView {
     init(_ certificate: ClientCertificate) {
         self.init(
             thumbprint: certificate.thumbprint, notValidBefore: certificate.notValidBefore,

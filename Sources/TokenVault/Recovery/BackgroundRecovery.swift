@@ -11,7 +11,7 @@ final class BackgroundRecovery: Sendable {
             if !startsAtOnce, await !Self.sleep(interval, timeSource) { return }
             while !Task.isCancelled {
                 guard let current = recovery, !current.vault.isClosing else { return }
-                current.vault.lookAtClock()
+                current.vault.checkClock()
                 _ = await current.recover()
                 guard await Self.sleep(interval, timeSource) else { return }
             }

@@ -33,7 +33,7 @@ final class Recovery: Sendable {
         let now = vault.now
         let settled = await settle(open.filter { !resting.isResting($0, now: now) })
         await context.forgetAged()
-        await context.announceUntoldFailures()
+        await context.announceUnreportedFailures()
         return RecoveryReport(
             restoredReplies: restored, settledRenewals: settled, openRenewals: open.count - settled)
     }
@@ -64,12 +64,12 @@ final class Recovery: Sendable {
     /// provider, which is the scheduler's too.
     private func settle(_ intent: StoredIntent) async -> Bool {
         guard let provider = (try? await vault.store.login(intent.login))?.provider else { return await end(intent) }
-        if let hold = context.conduct[provider].pace.hold(uptime: vault.timeSource.uptime()) {
+        if let hold = context.health[provider].pace.hold(uptime: vault.timeSource.uptime()) {
             resting.rest(intent, until: vault.now.advanced(by: hold))
             return false
         }
-        guard context.conduct.change(provider, { $0.pace.begin() }) else { return false }
-        defer { context.conduct.change(provider) { $0.pace.end() } }
+        guard context.health.change(provider, { $0.pace.begin() }) else { return false }
+        defer { context.health.change(provider) { $0.pace.end() } }
         return await end(intent)
     }
 

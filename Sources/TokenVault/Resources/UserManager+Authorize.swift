@@ -164,14 +164,14 @@ extension UserManager {
         await resourceFacts(of: token)?.rules ?? .init()
     }
 
-    private func resourceFacts(of token: PresentedToken) async -> ResourceFacts? {
+    private func resourceFacts(of token: PresentedToken) async -> ResourceServer? {
         guard let provider = token.provider else { return nil }
         return await resourceServers.facts(of: provider, now: vault.now) {
             guard let record = try? await vault.store.provider(provider).record,
                 let rules = try? record.profile.resource
             else { return nil }
             let certificate = record.bindsTokensToCertificate ? try? record.certificate : nil
-            return ResourceFacts(rules: rules, certificate: certificate)
+            return ResourceServer(rules: rules, certificate: certificate)
         }
     }
 

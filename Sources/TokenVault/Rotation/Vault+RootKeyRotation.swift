@@ -51,7 +51,7 @@ extension Vault {
                 try await store.rotateRootKey(
                     goesBack: goesBack,
                     pause: {
-                        guard timeSource.uptime() < end else { throw PatienceIsOver() }
+                        guard timeSource.uptime() < end else { throw RotationTimeout() }
                         try await timeSource.sleep(for: .milliseconds(250))
                     },
                     { progress(RootKeyRotationProgress($0)) }))
@@ -59,4 +59,4 @@ extension Vault {
     }
 }
 
-private struct PatienceIsOver: Error {}
+private struct RotationTimeout: Error {}

@@ -17,9 +17,9 @@ extension SchedulerRun {
         if !providers.isEmpty { plan.pause = min(plan.pause, SchedulerState.decisionInterval) }
         for provider in providers {
             guard let revision = try? await vault.store.provider(provider).revision else { continue }
-            let isNew = context.conduct.change(provider) { conduct in
-                guard conduct.breaker.isVoid(at: revision) else { return false }
-                conduct.pace.release()
+            let isNew = context.health.change(provider) { health in
+                guard health.breaker.isVoid(at: revision) else { return false }
+                health.pace.release()
                 return true
             }
             if isNew { state.withLock { $0.noteNewRegistration(at: provider) } }

@@ -14,7 +14,7 @@ extension SchedulerRun {
 
     /// Finds out what may start now, and how long to wait if nothing happens meanwhile.
     func look() async -> Plan {
-        vault.lookAtClock()
+        vault.checkClock()
         let (now, uptime) = (vault.now, vault.timeSource.uptime())
         sweepIfSetBack(now)
         var places = options.concurrency - state.withLock { $0.inFlight.count }
@@ -33,15 +33,15 @@ extension SchedulerRun {
         await noticeDecisions(&plan)
         await noticeRegistrations(&plan)
         var rooms = Rooms()
-        await lookAtIndex(now, uptime, &places, &rooms, &plan)
-        await lookBehindClock(uptime, &places, &rooms, &plan)
+        await checkIndex(now, uptime, &places, &rooms, &plan)
+        await checkBehindClock(uptime, &places, &rooms, &plan)
         state.withLock { state in
             for candidate in plan.start { state.begin(candidate) }
         }
         return plan
     }
 
-    private func lookAtIndex(
+    private func checkIndex(
         _ now: Timestamp, _ uptime: Duration, _ places: inout Int, _ rooms: inout Rooms, _ plan: inout Plan
     ) async {
         var cursor = state.withLock { $0.cursor }
@@ -100,7 +100,7 @@ extension SchedulerRun {
     private func begin(_ due: DueLogin, _ places: inout Int, _ rooms: inout Rooms, _ plan: inout Plan) {
         if let provider = due.provider {
             // Recovery may have taken the last place since.
-            guard context.conduct.change(provider, { $0.pace.begin() }) else { return }
+            guard context.health.change(provider, { $0.pace.begin() }) else { return }
             rooms.take(provider)
         }
         places -= 1
@@ -110,7 +110,7 @@ extension SchedulerRun {
     /// Where a provider lets one login at a time find out whether it renews again, that is the one that was renewed most
     /// recently, of those that were not refused since. The others of that provider are left out of this look.
     private func probesFirst(_ logins: [DueLogin], _ now: Timestamp, _ uptime: Duration) async -> [DueLogin] {
-        let probed = Set(logins.compactMap(\.provider)).filter { context.conduct[$0].breaker.isHalfOpen(now: now) }
+        let probed = Set(logins.compactMap(\.provider)).filter { context.health[$0].breaker.isHalfOpen(now: now) }
         guard !probed.isEmpty else { return logins }
         var best: [ProviderHandle: (due: DueLogin, isClean: Bool, renewedAt: Timestamp)] = [:]
         var looks: [ProviderHandle: Int] = [:]
@@ -144,14 +144,14 @@ extension SchedulerRun {
         state.withLock { state in
             guard setBack != state.seenSetBack else { return }
             state.seenSetBack = setBack
-            guard let setBack, setBack.by >= TokenJudge.mostSkew else { return }
+            guard let setBack, setBack.by >= TokenClassifier.mostSkew else { return }
             let end = now.advanced(by: setBack.by + RenewalRefusal.longestPostponement)
             state.sweep = .init(
                 cursor: DueCursor(dueAt: now, row: .max), end: max(end, state.sweep?.end ?? end))
         }
     }
 
-    private func lookBehindClock(
+    private func checkBehindClock(
         _ uptime: Duration, _ places: inout Int, _ rooms: inout Rooms, _ plan: inout Plan
     ) async {
         guard places > 0, var sweep = state.withLock({ $0.sweep }) else { return }

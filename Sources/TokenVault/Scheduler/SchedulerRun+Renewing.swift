@@ -24,7 +24,7 @@ extension SchedulerRun {
     func renew(_ candidate: Candidate) async {
         let startedAt = vault.now
         let step = await step(candidate)
-        if let provider = candidate.provider { context.conduct.change(provider) { $0.pace.end() } }
+        if let provider = candidate.provider { context.health.change(provider) { $0.pace.end() } }
         let uptime = vault.timeSource.uptime()
         state.withLock { state in
             if step.isUnserved { return state.endUnserved(candidate, uptime: uptime) }
@@ -145,13 +145,13 @@ extension SchedulerRun {
         case .refused(.breakerOpen(let until)), .refused(.providerStopped(let until)):
             if let provider {
                 let (now, uptime) = (vault.now, vault.timeSource.uptime())
-                context.conduct.change(provider) { conduct in
+                context.health.change(provider) { health in
                     // Those that were refused wait longer than the others, and a login for longer than its provider.
-                    let breaker = conduct.breaker
+                    let breaker = health.breaker
                     let hold =
                         breaker.isHalfOpen(now: now)
                         ? min(until.since(now), Breaker.advantage) : breaker.pause(now: now)
-                    conduct.pace.leaveAlone(until: uptime + hold)
+                    health.pace.leaveAlone(until: uptime + hold)
                 }
             }
             return .seconds(1)

@@ -29,7 +29,7 @@ struct Rooms: Sendable {
 /// What the scheduler needs of a provider, read now and then.
 struct KnownProvider: Sendable {
     let name: String
-    let limits: ProviderTurns.Limits?
+    let limits: ProviderLimiter.Limits?
     let readAt: Duration
 }
 
@@ -37,18 +37,18 @@ extension SchedulerRun {
     private static let knownFor = Duration.seconds(5)
 
     func room(at provider: ProviderHandle, _ uptime: Duration) async -> ProviderRoom {
-        if let hold = context.conduct[provider].pace.hold(uptime: uptime) {
+        if let hold = context.health[provider].pace.hold(uptime: uptime) {
             return ProviderRoom(count: 0, lookAgainAfter: hold)
         }
         // What it finds out decides about the others: they wait for it, and for nothing longer.
-        if context.conduct[provider].breaker.isUnderProbe(now: vault.now) {
+        if context.health[provider].breaker.isUnderProbe(now: vault.now) {
             return ProviderRoom(count: 0, lookAgainAfter: .seconds(1))
         }
         let limits = await known(provider)?.limits
         let share = max(1, options.concurrency - options.concurrency / 4)
         let most = min(share, limits?.concurrent ?? .max)
         let count = min(
-            most - state.withLock { $0.flights[provider] ?? 0 }, context.conduct[provider].pace.bound ?? .max)
+            most - state.withLock { $0.flights[provider] ?? 0 }, context.health[provider].pace.bound ?? .max)
         guard count > 0 else { return ProviderRoom(count: 0) }
         guard let limits else { return ProviderRoom(count: count) }
         let turns = context.turns.forBackground(provider, limits)

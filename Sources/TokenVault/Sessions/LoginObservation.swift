@@ -32,7 +32,7 @@ public final class LoginObservation: Service {
     /// - Returns: The time until the next turn.
     private func turn() async -> Duration {
         do {
-            try await tellAll()
+            try await reportAll()
             failures.withLock { $0 = 0 }
             return vault.sessions.options.pollInterval
         } catch is CancellationError {
@@ -50,8 +50,8 @@ public final class LoginObservation: Service {
         }
     }
 
-    private func tellAll() async throws {
-        try await vault.tellStoredEvents(after: start()) { [observer] event in
+    private func reportAll() async throws {
+        try await vault.deliverStoredEvents(after: start()) { [observer] event in
             if event.kind.isForObservers { try await observer.observe(event) }
         } save: { place in
             try await self.observer.save(place)

@@ -4,7 +4,7 @@ extension Vault {
     /// Nil for a login that is neither *established* nor *tokenExpired*.
     func phase(of stored: StoredLogin) -> SessionPhase? {
         let now = now
-        switch SessionLook(stored.session, at: now) {
+        switch SessionSummary(stored.session, at: now) {
         case .establishing, .terminated: return nil
         case .refreshFailed: return .refreshFailed
         case .established, .tokenExpired: break

@@ -66,7 +66,7 @@ extension Vault {
 
     /// Tells one after the other what has happened since a place, up to what happened last, and where to go on after each.
     /// What throws ends it; the place that was saved last is where to begin again.
-    package func tellStoredEvents(
+    package func deliverStoredEvents(
         after cursor: EventCursor, of session: SessionRef? = nil, to observe: (SessionEvent) async throws -> Void,
         save: (EventCursor) async throws -> Void
     ) async throws {

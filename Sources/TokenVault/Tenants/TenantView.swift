@@ -75,7 +75,7 @@ public struct TenantView: Sendable {
         label: String? = nil, loginHint: String? = nil, parameters: LogInParameters = LogInParameters(),
         context: [String: String] = [:]
     ) async throws -> AuthorizationRequest {
-        let wish = UserManager.LogInWish(
+        let wish = UserManager.LogInRequest(
             redirectURI: redirectURI, scope: scope, dpop: dpop, label: try ArgumentCheck.label(label),
             loginHint: loginHint, parameters: parameters, context: context)
         return try await users.begin(wish, user: qualified(userId), provider: tenant.qualify(name))
@@ -111,7 +111,7 @@ public struct TenantView: Sendable {
     ) async throws -> DeviceLogIn {
         try await users.beginDeviceLogIn(
             user: qualified(userId), provider: tenant.qualify(name),
-            UserManager.LogInWish(
+            UserManager.LogInRequest(
                 scope: scope, dpop: dpop, label: ArgumentCheck.label(label), parameters: parameters, context: context),
             usesPKCE: usesPKCE)
     }

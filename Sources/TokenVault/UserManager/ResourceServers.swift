@@ -4,7 +4,7 @@ import Synchronization
 import VaultStorage
 
 /// What requests to the APIs of a provider need to know of it.
-struct ResourceFacts: Sendable {
+struct ResourceServer: Sendable {
     /// How its APIs refuse a token.
     let rules: ProviderProfile.ResourceRules
     /// What its tokens are bound to (RFC 8705 §3).
@@ -32,7 +32,7 @@ final class ResourceServers: Sendable {
         /// What a login's latest proof was made with, if it had been given to another login.
         var lent = RecentTable<Proving, DPoPNonce>(capacity: 4_096)
         var clockOffsets = RecentTable<String, Duration>(capacity: 1_024)
-        var providers = RecentTable<ProviderHandle, (facts: ResourceFacts, readAt: Timestamp)>(capacity: 1_024)
+        var providers = RecentTable<ProviderHandle, (facts: ResourceServer, readAt: Timestamp)>(capacity: 1_024)
     }
 
     /// What all logins know of each server, and the gate for repeats to it.
@@ -78,8 +78,8 @@ final class ResourceServers: Sendable {
     ///
     /// - Parameter read: Reads the provider; nil if it cannot be read, and what was known before is used.
     func facts(
-        of provider: ProviderHandle, now: Timestamp, read: () async -> ResourceFacts?
-    ) async -> ResourceFacts? {
+        of provider: ProviderHandle, now: Timestamp, read: () async -> ResourceServer?
+    ) async -> ResourceServer? {
         let known = state.withLock { $0.providers[provider] }
         if let known, (Duration.zero..<Duration.seconds(60)).contains(now.since(known.readAt)) { return known.facts }
         guard let facts = await read() ?? known?.facts else { return nil }

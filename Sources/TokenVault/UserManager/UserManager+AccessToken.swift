@@ -84,7 +84,7 @@ extension UserManager {
         _ snapshot: SessionSnapshot, _ target: TokenTarget, _ request: TokenRequest
     ) async throws -> VaultToken {
         let demand = request.demand(in: snapshot, target)
-        if snapshot.session.failure != nil { context.announceFailureIfUntold(snapshot) }
+        if snapshot.session.failure != nil { context.announceFailureIfUnreported(snapshot) }
         if let token = try goodToken(in: snapshot, target, for: demand) {
             context.calls.served()
             return token

@@ -105,7 +105,7 @@ public final class UserManager: Sendable {
         }
         let hasDueRevocations = await context.revoker.hasDueRevocations
         if options.retriesRevocationsInBackground, hasDueRevocations { context.revoker.revokeSoon() }
-        await context.announceUntoldFailures()
+        await context.announceUnreportedFailures()
     }
 
     package var context: RenewalContext { engine.context }

@@ -3,7 +3,7 @@ package import VaultStorage
 extension Vault {
     /// Looks whether the wall clock was set.
     @discardableResult
-    func lookAtClock() -> Duration {
+    func checkClock() -> Duration {
         guard let (now, uptime) = ClockWatch.read(timeSource) else { return .zero }
         return clock.look(now: now, uptime: uptime)
     }

@@ -5,12 +5,12 @@ import VaultStorage
 // What a stored token is good for, now.
 extension Vault {
     /// Judges a stored token by the clock that counts for it.
-    func judge(_ stored: some StoredSession) -> TokenJudge { judge(stored.session, at: stored.position, .own) }
+    func judge(_ stored: some StoredSession) -> TokenClassifier { judge(stored.session, at: stored.position, .own) }
 
     /// The same of a session's token for this target.
     @inline(__always)
-    func judge(_ session: SessionRecord, at position: ChainPosition, _ target: TokenTarget) -> TokenJudge {
-        TokenJudge(session.times(target, at: position), now: now, setBack: clock.setBack)
+    func judge(_ session: SessionRecord, at position: ChainPosition, _ target: TokenTarget) -> TokenClassifier {
+        TokenClassifier(session.times(target, at: position), now: now, setBack: clock.setBack)
     }
 
     /// The stored access token; nil if there is none that can be used.

@@ -213,8 +213,8 @@ final class MemoryTables: TableAccess {
 
     func isOwnerAlive(_ owner: Int64) -> Bool { database.owners.isAlive(owner) }
 
-    func facts() throws(StoreError) -> EngineFacts {
-        EngineFacts(
+    func facts() throws(StoreError) -> EngineReport {
+        EngineReport(
             kind: .memory, schemaVersion: 0, byteCount: 0, version: "memory", sourceID: "", canLoseCommits: false)
     }
 

@@ -33,7 +33,7 @@ package final class MemoryVaultStore: VaultStore {
         let owners = vault.database.owners
         owner = owners.enter()
         spool = MemorySpool(spools: vault.spools, owner: owner, owners: owners) {
-            try? Reader(vault.database.reader(), context).lookForNewKeys()
+            try? Reader(vault.database.reader(), context).checkForNewKeys()
             return context.primaryRoot
         }
     }
@@ -73,7 +73,7 @@ package final class MemoryVaultStore: VaultStore {
     // MARK: Reading
 
     package func read<R>(
-        _ foresight: Foresight, _ body: (Reader) throws(StoreError) -> R
+        _ prefetchHint: PrefetchHint, _ body: (Reader) throws(StoreError) -> R
     ) async throws(StoreError) -> R {
         let reader = try take()
         defer { giveBack(reader) }
@@ -101,7 +101,7 @@ package final class MemoryVaultStore: VaultStore {
     // MARK: Writing
 
     package func perform(
-        _ foresight: Foresight, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
+        _ prefetchHint: PrefetchHint, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
     ) async throws {
         if readers.withLock({ $0.isClosed }) { throw StoreError(.closed, "the vault is closed") }
         let dueFrom = try writer.withLock { kept in

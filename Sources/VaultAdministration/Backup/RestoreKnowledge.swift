@@ -20,7 +20,7 @@ package struct RestoreKnowledge: Sendable, Equatable {
     /// Why others may have moved on too, so that all are held; nil: these are all.
     package internal(set) var doubt: String?
     /// The last row of the audit trail that the evidence or the witness has seen; nil: not known. What came after the
-    /// backup's own last row, ``BackupFacts/auditSequence``, is lost.
+    /// backup's own last row, ``BackupView/auditSequence``, is lost.
     package internal(set) var lastSeenRow: Int64?
 
     /// Reads what the operator has named.

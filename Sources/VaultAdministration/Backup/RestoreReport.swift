@@ -3,7 +3,7 @@ import TokenVault
 /// What a restore did, and which logins wait for ``Vault/acceptRestore(ofProvider:limit:)``.
 package struct RestoreReport: Sendable, Equatable {
     package let path: String
-    package let backup: BackupFacts
+    package let backup: BackupView
     package let incarnation: Int64
     /// Log-ins that were pending in the backup, and were dropped.
     package let droppedLogIns: Int

@@ -18,10 +18,10 @@ extension Vault {
     }
 
     /// What a backup's file says of itself. Needs no key, and believes no more than that the file says so.
-    package static func backup(at path: String) throws -> BackupFacts {
+    package static func backup(at path: String) throws -> BackupView {
         try VaultError.translating {
             let file = try BackupFile(at: path)
-            return BackupFacts(file.manifest, path: file.path)
+            return BackupView(file.manifest, path: file.path)
         }
     }
 

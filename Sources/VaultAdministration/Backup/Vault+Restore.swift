@@ -37,7 +37,7 @@ extension Vault {
                 let restoration = try Restoration(
                     of: file, to: path, trustsFileSystem: trustsFileSystem, moved, by: actor, clock: clock)
                 let outcome = try restoration.run(by: try source.unlocker(), policy: policy, progress)
-                return (outcome, BackupFacts(file.manifest, path: file.path), knowledge)
+                return (outcome, BackupView(file.manifest, path: file.path), knowledge)
             }
         }
         let vault = try await open(at: path, unlockedBy: source, options: options.withoutWitness)

@@ -44,7 +44,7 @@ extension VaultStatus {
 }
 
 extension VaultStatus.Engine {
-    init(_ kind: EngineFacts.Kind) {
+    init(_ kind: EngineReport.Kind) {
         self =
             switch kind {
             case .sqlite: .sqlite
@@ -55,7 +55,7 @@ extension VaultStatus.Engine {
 }
 
 extension VaultStatus.Standby {
-    init(_ standby: EngineFacts.Standby) {
+    init(_ standby: EngineReport.Standby) {
         self =
             switch standby {
             case .none: .none

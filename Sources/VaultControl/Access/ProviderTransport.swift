@@ -84,10 +84,10 @@ struct RequestLine {
             ], words: error.description, invocation)
     }
 
-    private func show(_ reply: Sheet, words: String, _ invocation: Invocation) {
+    private func show(_ reply: OutputRecord, words: String, _ invocation: Invocation) {
         let milliseconds = Int(max(.zero, min(duration, .seconds(86_400))) / .milliseconds(1))
         if invocation.isJSON || invocation.logsJSON {
-            let request: Sheet = [.data("method", method), .data("url", String(target.prefix(400)))]
+            let request: OutputRecord = [.data("method", method), .data("url", String(target.prefix(400)))]
             invocation.diagnose([.data("request", request + reply + [.data("milliseconds", milliseconds)])])
         } else {
             // The provider's words come last: what looks like the time it took must be the time it took.

@@ -57,12 +57,12 @@ struct InitCommand: VaultCommand {
         if keyFile != nil, madeKeyFile == nil {
             invocation.note("used the existing key file; it opens this vault from now on")
         }
-        tellOfLoss(slots, keyFile, invocation)
+        reportLoss(slots, keyFile, invocation)
         invocation.hint("next, add a provider: vaultctl provider add NAME --issuer URL --client-id ID")
     }
 
     /// What is lost without which key.
-    private func tellOfLoss(_ slots: [KeySlot], _ keyFile: String?, _ invocation: Invocation) {
+    private func reportLoss(_ slots: [KeySlot], _ keyFile: String?, _ invocation: Invocation) {
         let key = keyFile == nil ? "the passphrase" : "the key file"
         guard slots.count == 1 else {
             invocation.note("any one of \(slots.count) keys opens this vault; if all are lost, so is everything in it")

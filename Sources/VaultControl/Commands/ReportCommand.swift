@@ -34,18 +34,18 @@ struct ReportCommand: VaultCommand {
             try await vault.require(wanted.tenant)
             let endings = try await vault.endings(within: dying.duration, where: wanted)
             var listing = Listing("endings", Self.headings, invocation)
-            for ending in endings { try listing.append(Self.sheet(ending)) }
+            for ending in endings { try listing.append(Self.record(ending)) }
             try listing.finish()
             guard endings.isEmpty else { return }
             if filter.label != nil || filter.labelPrefix != nil || !filter.metadata.isEmpty {
-                filter.tellOfNothing(invocation)
+                filter.reportNothing(invocation)
             } else {
                 invocation.hint("no login is known to be lost by then")
             }
         }
     }
 
-    private static func sheet(_ ending: LoginEnding) -> Sheet {
+    private static func record(_ ending: LoginEnding) -> OutputRecord {
         [
             Field("login", ending.login.id).column("LOGIN"), Field("user", ending.login.userId).column("USER"),
             Field("provider", ending.login.provider).column("PROVIDER"),

@@ -48,14 +48,14 @@ struct StatusCommand: VaultCommand {
             return (status, survey, vault.readOnlyReason)
         }
         let isReadOnly = readOnly != nil
-        var sheet = sheet(path, status)
-        sheet += [
+        var record = record(path, status)
+        record += [
             Field("isReadOnly", isReadOnly).label("opened").words(isReadOnly ? "read-only" : nil),
             Field("configuration", invocation.configuration?.path),
         ]
-        if let survey { sheet += SurveyFacts.sheet(survey) }
+        if let survey { record += SurveyView.record(survey) }
         try invocation.emit(
-            sheet, text: invocation.text(sheet) + (survey.map { SurveyFacts.text($0, invocation) } ?? ""))
+            record, text: invocation.text(record) + (survey.map { SurveyView.text($0, invocation) } ?? ""))
         if survey == nil, !brief {
             invocation.note("\(status.logins) logins are many to read: --all counts their states, which takes a while")
         }
@@ -69,7 +69,7 @@ struct StatusCommand: VaultCommand {
         !brief && (all || provider != nil || count <= Self.mostReadUnasked)
     }
 
-    private func sheet(_ path: String, _ status: VaultStatus) -> Sheet {
+    private func record(_ path: String, _ status: VaultStatus) -> OutputRecord {
         let engine =
             status.engineVersion
             + (status.isSQLiteAffectedByWALReset

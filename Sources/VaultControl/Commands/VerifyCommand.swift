@@ -16,15 +16,15 @@ struct VerifyCommand: VaultCommand {
             defer { progress.finish() }
             return try await vault.verify { progress.update(done: $0, total: $1) }
         }
-        try invocation.emit(sheet(report), text: VerificationFacts.text(report, invocation))
+        try invocation.emit(record(report), text: VerificationView.text(report, invocation))
         guard report.isClean else { throw ExitRequest(status: .damaged) }
     }
 
-    private func sheet(_ report: VerificationReport) -> Sheet {
+    private func record(_ report: VerificationReport) -> OutputRecord {
         [
             .data("isClean", report.isClean), .data("users", report.users), .data("logins", report.logins),
             .data("providers", report.providers), .data("auditEntries", report.auditEntries),
-            .data("findingCount", report.findingCount), .data("findings", VerificationFacts.findings(report)),
+            .data("findingCount", report.findingCount), .data("findings", VerificationView.findings(report)),
         ]
     }
 }

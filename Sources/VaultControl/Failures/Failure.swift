@@ -31,13 +31,13 @@ struct Failure: Error {
         Failure(.usage, message, hints: hint.map { [$0] } ?? [])
     }
 
-    var sheet: Sheet {
-        let error: Sheet = [
+    var record: OutputRecord {
+        let error: OutputRecord = [
             .data("code", code), .data("message", message), .data("hints", hints),
             .data("exitCode", Int(status.rawValue)),
         ]
-        let words = Sheet(answer.map { [.data("answer", $0)] } ?? [])
-        return [.data("error", error + words + Sheet(cause.map { [.data("cause", $0)] } ?? []))]
+        let words = OutputRecord(answer.map { [.data("answer", $0)] } ?? [])
+        return [.data("error", error + words + OutputRecord(cause.map { [.data("cause", $0)] } ?? []))]
     }
 
     private static func word(for status: ExitStatus) -> String {

@@ -20,9 +20,9 @@ struct ConsoleLogHandler: LogHandler {
         let level = Self.word(event.level)
         let details = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
         if invocation.isJSON || invocation.logsJSON {
-            let log: Sheet = [
+            let log: OutputRecord = [
                 .data("level", level), .data("message", event.message.description),
-                .data("metadata", Sheet(details.map { .data($0.key, "\($0.value)") })),
+                .data("metadata", OutputRecord(details.map { .data($0.key, "\($0.value)") })),
             ]
             invocation.diagnose([.data("log", log)])
         } else {

@@ -13,13 +13,13 @@ extension Invocation {
     }
 
     /// One line beside the result, for a program.
-    func diagnose(_ document: Sheet) {
-        let time: Sheet = logsJSON ? [.data("time", now)] : []
+    func diagnose(_ document: OutputRecord) {
+        let time: OutputRecord = logsJSON ? [.data("time", now)] : []
         try? console.write((time + document).json.text + "\n", to: .error)
     }
 
     /// A message of the program itself, in the shape of the library's.
-    func log(_ level: String, _ message: String, _ details: Sheet = []) {
-        diagnose([.data("log", [.data("level", level), .data("message", message)] as Sheet)] + details)
+    func log(_ level: String, _ message: String, _ details: OutputRecord = []) {
+        diagnose([.data("log", [.data("level", level), .data("message", message)] as OutputRecord)] + details)
     }
 }

@@ -26,14 +26,14 @@ struct Invocation {
     }
 
     /// The result: an object, or its lines.
-    func emit(_ sheet: Sheet) throws { try emit(sheet, text: text(sheet)) }
+    func emit(_ record: OutputRecord) throws { try emit(record, text: text(record)) }
 
     /// The result: an object that holds a list, or a table.
-    func emit(_ name: String, _ sheets: [Sheet], _ headings: [String]) throws {
-        try emit(Sheet([.data(name, sheets)]), text: text(Table(headings, sheets, now: now)))
+    func emit(_ name: String, _ records: [OutputRecord], _ headings: [String]) throws {
+        try emit(OutputRecord([.data(name, records)]), text: text(Table(headings, records, now: now)))
     }
 
-    func text(_ sheet: Sheet) -> String { sheet.text(isTerminal: isTerminal, style: style, now: now) }
+    func text(_ record: OutputRecord) -> String { record.text(isTerminal: isTerminal, style: style, now: now) }
 
     func text(_ table: Table) -> String {
         isTerminal ? table.columns(width: console.width, style: style) : table.lines
@@ -63,12 +63,12 @@ struct Invocation {
     func report(_ failure: Failure) {
         print(failure)
         if isJSON {
-            try? console.write(failure.sheet.json.text + "\n", to: .output)
+            try? console.write(failure.record.json.text + "\n", to: .output)
         }
     }
 
     private func print(_ failure: Failure) {
-        guard !logsJSON else { return log("error", failure.message, failure.sheet) }
+        guard !logsJSON else { return log("error", failure.message, failure.record) }
         let style = Style(isRich: console.isRich(.error))
         var text = "vaultctl: \(style.red("error")): \(failure.message)\n"
         if let answer = failure.answer { text += "the provider said: \(answer)\n" }

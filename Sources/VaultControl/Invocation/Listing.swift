@@ -24,12 +24,12 @@ struct Listing {
 
     var isEmpty: Bool { count == 0 }
 
-    mutating func append(_ sheet: Sheet) throws {
+    mutating func append(_ record: OutputRecord) throws {
         if invocation.isJSON {
             pending += count == 0 ? "{\(JSONValue.string(name).text):[\n" : ",\n"
-            pending += sheet.json.text
+            pending += record.json.text
         } else {
-            page.append(sheet)
+            page.append(record)
         }
         count += 1
     }
@@ -42,14 +42,14 @@ struct Listing {
     ///   - next: its value, once all is listed.
     mutating func appendAll<Cursor>(
         naming name: String = "next", if isNamed: Bool = false,
-        _ page: (_ cursor: Cursor?) async throws -> (sheets: [Sheet], next: Cursor?),
+        _ page: (_ cursor: Cursor?) async throws -> (records: [OutputRecord], next: Cursor?),
         next: () -> String? = { nil }
     ) async throws {
         var cursor: Cursor?
         repeat {
             try Task.checkCancellation()
             let page = try await page(cursor)
-            for sheet in page.sheets { try append(sheet) }
+            for record in page.records { try append(record) }
             try endPage(isOnly: isFirstPage && page.next == nil)
             cursor = page.next
         } while cursor != nil

@@ -16,7 +16,7 @@ struct ProbedLogins {
         }
     }
 
-    var sheets: [Sheet] {
+    var records: [OutputRecord] {
         probes.map { probe in
             [
                 Field("login", probe.login).column("LOGIN"),
@@ -28,6 +28,6 @@ struct ProbedLogins {
 
     /// Nothing if there were none.
     func text(_ invocation: Invocation) -> String {
-        probes.isEmpty ? "" : "\n" + invocation.text(Table(["LOGIN", "RENEWED", "PROBLEM"], sheets))
+        probes.isEmpty ? "" : "\n" + invocation.text(Table(["LOGIN", "RENEWED", "PROBLEM"], records))
     }
 }

@@ -87,7 +87,7 @@ struct LoginFilterOptions: ParsableArguments {
     }
 
     /// Says that no login fits: also in a pipe, where what was typed is probably meant in another way.
-    func tellOfNothing(_ invocation: Invocation) {
+    func reportNothing(_ invocation: Invocation) {
         let texts = [label, labelPrefix].compactMap(\.self) + metadata
         guard texts.contains(where: { $0.contains("*") || PathProblem.trimmed($0) != $0 }) else {
             return invocation.hint("no login fits")

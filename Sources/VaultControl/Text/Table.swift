@@ -4,20 +4,20 @@ import FoundationEssentials
 struct Table {
     private let headings: [String]
     private let now: Date
-    private var sheets: [Sheet]
+    private var records: [OutputRecord]
 
-    /// - Parameter sheets: one for each row.
-    init(_ headings: [String], _ sheets: [Sheet] = [], now: Date = Date()) {
+    /// - Parameter records: one for each row.
+    init(_ headings: [String], _ records: [OutputRecord] = [], now: Date = Date()) {
         self.headings = headings
-        self.sheets = sheets
+        self.records = records
         self.now = now
     }
 
-    var isEmpty: Bool { sheets.isEmpty }
+    var isEmpty: Bool { records.isEmpty }
 
-    mutating func append(_ sheet: Sheet) { sheets.append(sheet) }
+    mutating func append(_ record: OutputRecord) { records.append(record) }
 
-    mutating func removeRows() { sheets = [] }
+    mutating func removeRows() { records = [] }
 
     /// Tab-separated lines, with absolute times and the words of the JSON output.
     var lines: String {
@@ -61,7 +61,7 @@ struct Table {
     }
 
     private func rows(isTerminal: Bool) -> [[String]] {
-        sheets.map { $0.row(under: headings, isTerminal: isTerminal, now: now) }
+        records.map { $0.row(under: headings, isTerminal: isTerminal, now: now) }
     }
 }
 

@@ -67,7 +67,7 @@ package struct KeyFileReader {
         guard status.st_uid == geteuid() || status.st_uid == 0 else {
             throw unsafeFile("belongs to another user", hint: "run: chown \(geteuid()) \(shownPath)")
         }
-        let mount = status.st_mode & 0o077 == 0 ? nil : MountFacts(descriptor: descriptor)
+        let mount = status.st_mode & 0o077 == 0 ? nil : MountView(descriptor: descriptor)
         guard SecretFileRule(mode: status.st_mode, owner: status.st_uid, mount: mount).allows(user: geteuid()) else {
             throw unsafeFile("is accessible to other users", hint: "run: chmod 600 \(shownPath)")
         }

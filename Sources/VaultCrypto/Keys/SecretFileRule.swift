@@ -9,7 +9,7 @@ struct SecretFileRule {
     let mode: UInt32
     let owner: UInt32
     /// Nil if that cannot be known.
-    let mount: MountFacts?
+    let mount: MountView?
 
     func allows(user: UInt32) -> Bool {
         guard owner == user || owner == 0 else { return false }
@@ -22,7 +22,7 @@ struct SecretFileRule {
 }
 
 /// What the kernel says of the mount that a file was opened through.
-struct MountFacts: Equatable {
+struct MountView: Equatable {
     let isMemory: Bool
     let isReadOnly: Bool
 
@@ -57,6 +57,6 @@ package enum MountedFile {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { return nil }
         defer { _ = close(descriptor) }
-        return MountFacts(descriptor: descriptor)?.isMemory
+        return MountView(descriptor: descriptor)?.isMemory
     }
 }

@@ -20,18 +20,18 @@ public struct ImportReading: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> AsyncIterator { makeAsyncIterator(screen: nil) }
 
     /// With what a vault has to say of each row before others are held against it.
-    func makeAsyncIterator(screen: RowJudge.Screen?) -> AsyncIterator {
-        AsyncIterator(rows: source.makeAsyncIterator(), judge: RowJudge(source: source, now: now, screen: screen))
+    func makeAsyncIterator(screen: RowClassifier.Screen?) -> AsyncIterator {
+        AsyncIterator(rows: source.makeAsyncIterator(), judge: RowClassifier(source: source, now: now, screen: screen))
     }
 
     /// Judges row after row.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private var rows: ImportSource.AsyncIterator
-        private var judge: RowJudge
+        private var judge: RowClassifier
         /// The rows so far.
         public private(set) var summary = ImportSummary()
 
-        init(rows: ImportSource.AsyncIterator, judge: RowJudge) {
+        init(rows: ImportSource.AsyncIterator, judge: RowClassifier) {
             self.rows = rows
             self.judge = judge
         }

@@ -40,7 +40,7 @@ public struct ImportRun: AsyncSequence, Sendable {
     }
 
     public func makeAsyncIterator() -> AsyncIterator {
-        let taker = RowTaker(vault, source: options.name ?? source.detection.kind.name, options)
+        let taker = RowPreparer(vault, source: options.name ?? source.detection.kind.name, options)
         let screen = taker.screen
         return AsyncIterator(
             outcomes: ImportReading(source, now: now).makeAsyncIterator { try await screen.reason(against: $0) },
@@ -50,7 +50,7 @@ public struct ImportRun: AsyncSequence, Sendable {
     /// Takes batch after batch: while one is written, the next is read.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private var outcomes: ImportReading.AsyncIterator
-        private var taker: RowTaker
+        private var taker: RowPreparer
         private var writing: Task<[ImportedRow], any Error>?
         /// Of a batch that is durable, in reverse.
         private var ready: [ImportedRow] = []
@@ -60,7 +60,7 @@ public struct ImportRun: AsyncSequence, Sendable {
         /// The rows so far, and after the last one what the whole reading found.
         public private(set) var result = ImportResult()
 
-        init(outcomes: ImportReading.AsyncIterator, taker: RowTaker) {
+        init(outcomes: ImportReading.AsyncIterator, taker: RowPreparer) {
             self.outcomes = outcomes
             self.taker = taker
         }
@@ -98,8 +98,8 @@ public struct ImportRun: AsyncSequence, Sendable {
 
         private mutating func readBatch() async throws -> PreparedBatch {
             var batch: [RowOutcome] = []
-            batch.reserveCapacity(RowTaker.batch)
-            while batch.count < RowTaker.batch {
+            batch.reserveCapacity(RowPreparer.batch)
+            while batch.count < RowPreparer.batch {
                 guard let outcome = try await outcomes.next() else {
                     isAtEnd = true
                     break

@@ -24,10 +24,10 @@ struct FailoverSettlement {
     let tables: ServerTables
     let context: VaultContext
     let memory: CommitMemory
-    let watch: HistoryWatch
+    let watch: TimelineTracker
     let owner: Int64?
 
-    private var history: ServerHistory? { tables.connection.history }
+    private var history: ServerTimeline? { tables.connection.history }
 
     /// - Parameter hasWaited: Whether the time to wait for other processes is over.
     func step(_ known: Knowledge, hasWaited: Bool, hasWaitedForReaders: Bool = true) throws(StoreError) -> Step {

@@ -5,13 +5,13 @@ import VaultStorage
 /// What the processes of this machine knew last of a vault, for the next one of them. Where a database is put back to an
 /// earlier state, everything in it goes back, and the server says nothing of it if it starts in its former history.
 struct MachineNote {
-    let history: ServerHistory
+    let history: ServerTimeline
     let changes: Int64
     let incarnation: Int64
     /// The end of the trail after a change that a process of this machine has made.
     let head: WriteTransaction.AuditHead?
 
-    init(history: ServerHistory, changes: Int64, incarnation: Int64, head: WriteTransaction.AuditHead?) {
+    init(history: ServerTimeline, changes: Int64, incarnation: Int64, head: WriteTransaction.AuditHead?) {
         self.history = history
         self.changes = changes
         self.incarnation = incarnation
@@ -29,7 +29,7 @@ struct MachineNote {
         let words = String(decoding: bytes[..<(count - 1)], as: UTF8.self).split(separator: " ")
         let numbers = words.prefix(6).compactMap { Int64($0) }
         guard words.count == 7, numbers.count == 6, numbers[0] == Self.format else { return nil }
-        history = ServerHistory(system: numbers[1], timeline: numbers[2])
+        history = ServerTimeline(system: numbers[1], timeline: numbers[2])
         (changes, incarnation) = (numbers[3], numbers[4])
         let link = unsafe Self.bytes(words[6]).withUnsafeBytes { unsafe AuditMAC($0) }
         head = link.map { WriteTransaction.AuditHead(sequence: numbers[5], mac: $0) }
@@ -71,7 +71,7 @@ struct MachineNote {
 
 extension MachineNote {
     /// Whether the vault lacks what was known. From then on the watch knows it, too.
-    func isAhead(of tables: ServerTables, _ context: VaultContext, _ watch: HistoryWatch) -> Bool {
+    func isAhead(of tables: ServerTables, _ context: VaultContext, _ watch: TimelineTracker) -> Bool {
         guard let found = watch.knownChanges else { return false }
         watch.note(changes, in: history)
         if history == watch.history, changes > found { return true }
@@ -80,7 +80,7 @@ extension MachineNote {
     }
 
     /// Leaves for the next process of this machine what this one knows, unless another one knows more.
-    static func keep(_ watch: HistoryWatch, _ context: VaultContext, at path: String, by owner: Int64) {
+    static func keep(_ watch: TimelineTracker, _ context: VaultContext, at path: String, by owner: Int64) {
         guard let history = watch.history, let changes = watch.knownChanges else { return }
         // What was known before all logins were held is of no use any more.
         let last = MachineNote(at: path).flatMap { $0.incarnation == context.incarnation ? $0 : nil }

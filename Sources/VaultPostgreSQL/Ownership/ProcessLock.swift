@@ -16,14 +16,14 @@ final class ProcessLock: Sendable {
 
     let owner: Int64
     private let address: ServerAddress
-    private let watch: HistoryWatch
+    private let watch: TimelineTracker
     private let uptime: @Sendable () -> Duration
 
     private struct State {
         var lastProof: Duration?
         var isConnected = true
         /// Whether others are to look at once.
-        var hasToTell = false
+        var mustReport = false
         var isEnding = false
         var hasEnded = false
         /// Whether nothing of this process was left in the vault.
@@ -36,7 +36,7 @@ final class ProcessLock: Sendable {
 
     /// Takes the lock, or throws.
     init(
-        _ address: ServerAddress, _ watch: HistoryWatch,
+        _ address: ServerAddress, _ watch: TimelineTracker,
         uptime: @escaping @Sendable () -> Duration = ProcessLock.uptime
     ) throws(StoreError) {
         self.address = address
@@ -92,7 +92,7 @@ final class ProcessLock: Sendable {
     func sayFarewell() {
         if ForkGuard.isForked { return }
         let start = SuspendingClock.now
-        if watch.isAhead { state.withLock { $0.hasToTell = true } }
+        if watch.isAhead { state.withLock { $0.mustReport = true } }
         while watch.isAhead {
             let (isConnected, hasEnded) = state.withLock { ($0.isConnected, $0.isEnding) }
             let longest = isConnected ? Self.longestFarewell.0 : Self.longestFarewell.1
@@ -145,11 +145,11 @@ final class ProcessLock: Sendable {
     private func beat(_ connection: ServerConnection, _ left: inout [Int64]) throws(StoreError) {
         let known = watch.knownChanges ?? 0
         left += Self.owners(connection.takeNotifications())
-        let hasToTell = state.withLock { state in
-            defer { state.hasToTell = false }
-            return state.hasToTell
+        let mustReport = state.withLock { state in
+            defer { state.mustReport = false }
+            return state.mustReport
         }
-        if hasToTell { try connection.send(Self.tell) }
+        if mustReport { try connection.send(Self.tell) }
         let command = try connection.send(Self.beat, Parameters([.integer(owner)]))
         try connection.sync(OwnershipRules.longestSilence)
         let answer = try connection.answer(to: command)

@@ -6,7 +6,7 @@ struct OpenReader: @unchecked Sendable {
     let reader: Reader
 
     init(
-        _ address: ServerAddress, _ context: VaultContext, _ peers: PeerLiveness, _ watch: HistoryWatch,
+        _ address: ServerAddress, _ context: VaultContext, _ peers: PeerLiveness, _ watch: TimelineTracker,
         isSurvey: Bool = false
     ) throws(StoreError) {
         let connection = try ServerConnection(address)

@@ -13,18 +13,18 @@ final class ServerReaders: Sendable {
         /// Threads that wait for one.
         var waiting = 0
         var isClosed = false
-        var patience = BriefPatience()
+        var patience = ReadTimeout()
     }
 
     private let address: ServerAddress
     private let context: VaultContext
     private let peers: PeerLiveness
-    private let watch: HistoryWatch
+    private let watch: TimelineTracker
     private let state: Mutex<State>
     private let freed = ThreadSignal()
 
     init(
-        _ address: ServerAddress, _ context: VaultContext, _ peers: PeerLiveness, _ watch: HistoryWatch,
+        _ address: ServerAddress, _ context: VaultContext, _ peers: PeerLiveness, _ watch: TimelineTracker,
         first: OpenReader
     ) {
         self.address = address
@@ -41,10 +41,10 @@ final class ServerReaders: Sendable {
     ///
     /// - Returns: nil if it did not, or if the body asked more. Then it has to run on a thread that may wait.
     func readAtOnce<R>(
-        _ foresight: Foresight, _ body: (Reader) throws(StoreError) -> R
+        _ prefetchHint: PrefetchHint, _ body: (Reader) throws(StoreError) -> R
     ) throws(StoreError) -> R? {
-        var questions: [Question] = []
-        foresight.addQuestions(to: &questions, context)
+        var questions: [BoundQuery] = []
+        prefetchHint.addQuestions(to: &questions, context)
         guard !questions.isEmpty, let open = takeIdle() else { return nil }
         defer { giveBack(open) }
         let start = SuspendingClock.now
@@ -153,7 +153,7 @@ final class ServerReaders: Sendable {
 
     private func giveBack(_ open: OpenReader) {
         open.tables.rollBack()
-        open.tables.forgetForeseen()
+        open.tables.dropPrefetched()
         leave { state in
             if open.tables.connection.end != nil || state.isClosed {
                 open.tables.connection.close()

@@ -17,7 +17,7 @@ enum SchemaVersion {
     /// Refuses tables that are not those of this program.
     static func check(_ connection: ServerConnection) throws(StoreError) { try check(read(connection)) }
 
-    static func check(_ answer: Answer) throws(StoreError) { try check(Int(answer.integer(0, 0))) }
+    static func check(_ answer: ResultSet) throws(StoreError) { try check(Int(answer.integer(0, 0))) }
 
     private static func check(_ found: Int) throws(StoreError) {
         if found == known { return }

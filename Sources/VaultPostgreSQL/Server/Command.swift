@@ -18,7 +18,7 @@ final class Statement: Sendable {
 final class Command {
     enum State {
         case sent
-        case answered(Answer)
+        case answered(ResultSet)
         case failed(ServerFailure)
         /// The server did not look at it, because one before it failed.
         case skipped
@@ -30,9 +30,9 @@ final class Command {
 
     init(preparing statement: Statement? = nil) { prepared = statement }
 
-    func answer(_ answer: Answer) { state = .answered(answer) }
+    func answer(_ answer: ResultSet) { state = .answered(answer) }
     func fail(_ failure: ServerFailure) { state = .failed(failure) }
     func skip() { state = .skipped }
 
-    var answer: Answer? { if case .answered(let answer) = state { answer } else { nil } }
+    var answer: ResultSet? { if case .answered(let answer) = state { answer } else { nil } }
 }

@@ -19,7 +19,7 @@ import VaultStorage
     private var waiting: [Command] = []
     private var syncsAwaited = 0
     /// How often answers were waited for.
-    private(set) var journeys = 0
+    private(set) var roundTrips = 0
     /// How much libpq may still keep to itself.
     private var unflushed = 0
     private static let mostUnflushed = 8_192
@@ -35,7 +35,7 @@ import VaultStorage
     private var lastName = 0
     private var isClosed = false
     /// Which server it is; a connection does not outlive a change of it.
-    private(set) var history: ServerHistory?
+    private(set) var history: ServerTimeline?
     /// Why it can no longer be used.
     private(set) var end: StoreError?
 
@@ -111,7 +111,7 @@ import VaultStorage
     }
 
     /// Asks which server it is.
-    func identify() throws(StoreError) { history = try ServerHistory(of: self) }
+    func identify() throws(StoreError) { history = try ServerTimeline(of: self) }
 
     // MARK: Sending
 
@@ -177,7 +177,7 @@ import VaultStorage
         try requireUsable()
         finishSoon()
         let deadline = Deadline(patience)
-        if syncsAwaited > 0 { journeys += 1 }
+        if syncsAwaited > 0 { roundTrips += 1 }
         takeAnswers()
         while syncsAwaited > 0 {
             if let end { throw end }
@@ -206,7 +206,7 @@ import VaultStorage
     /// Waits a millisecond for what was sent, and gives whether all of it is answered by then. What has failed shows in its
     /// command.
     func settleAtOnce() throws(StoreError) -> Bool {
-        journeys += 1
+        roundTrips += 1
         takeAnswers()
         while syncsAwaited > 0 {
             if let end { throw end }
@@ -229,7 +229,7 @@ import VaultStorage
     }
 
     /// What the command came to, once all is answered.
-    func answer(to command: Command) throws(StoreError) -> Answer {
+    func answer(to command: Command) throws(StoreError) -> ResultSet {
         if case .sent = command.state { try sync() }
         switch command.state {
         case .answered(let answer): return answer
@@ -276,7 +276,7 @@ import VaultStorage
             unsafe LibPQclear(result)
             syncsAwaited -= 1
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
-            let answer = unsafe Answer(result)
+            let answer = unsafe ResultSet(result)
             take()?.answer(answer)
         case PGRES_PIPELINE_ABORTED:
             unsafe LibPQclear(result)

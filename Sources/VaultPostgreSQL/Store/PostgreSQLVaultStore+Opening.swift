@@ -6,7 +6,7 @@ extension PostgreSQLVaultStore {
     /// one transaction.
     package static func create(
         at address: ServerAddress, state: StateDirectory, firstSlot: any SlotMaker, label: String,
-        recipients: [Recipient] = [], patience: FailoverPatience = .init(), by actor: AuditActor? = nil,
+        recipients: [Recipient] = [], patience: FailoverTimeouts = .init(), by actor: AuditActor? = nil,
         clock: @escaping @Sendable () -> Timestamp
     ) throws(StoreError) -> PostgreSQLVaultStore {
         let connection = try ServerConnection(address)
@@ -33,7 +33,7 @@ extension PostgreSQLVaultStore {
     ///   - patience: with other processes, if the server is another one than before.
     package static func open(
         at address: ServerAddress, state: StateDirectory, unlocker: any SlotUnlocker, migrate: Bool = false,
-        policy: UnlockingPolicy = .init(), patience: FailoverPatience = .init(), by actor: AuditActor? = nil,
+        policy: UnlockingPolicy = .init(), patience: FailoverTimeouts = .init(), by actor: AuditActor? = nil,
         clock: @escaping @Sendable () -> Timestamp
     ) throws(StoreError) -> PostgreSQLVaultStore {
         let connection = try ServerConnection(address)
@@ -49,9 +49,9 @@ extension PostgreSQLVaultStore {
             throw StoreError(.damaged, "the vault's own row is missing", hint: "restore the database from a backup")
         }
         context.actor = actor
-        let isUntold = try WriteTransaction.hasUntoldMigrations(tables)
+        let isUnreported = try WriteTransaction.hasUnreportedMigrations(tables)
         let store = try PostgreSQLVaultStore(address, state, context, connection, patience)
-        if isUntold { store.writer.submit(MigrationTale()) }
+        if isUnreported { store.writer.submit(MigrationAudit()) }
         return store
     }
 

@@ -11,19 +11,19 @@ package final class PostgreSQLVaultStore: Sendable {
     let writer: WriterThread
     let lock: ProcessLock
     private let local: LocalProcesses
-    let watch: HistoryWatch
+    let watch: TimelineTracker
     private let notePath: String
     private let spoolFile: Spool
 
     /// - Parameter opened: the connection by which the vault was looked at. Its first reader goes on with it.
     init(
         _ address: ServerAddress, _ state: StateDirectory, _ context: VaultContext, _ opened: ServerConnection,
-        _ patience: FailoverPatience = .init()
+        _ patience: FailoverTimeouts = .init()
     ) throws(StoreError) {
         self.address = address
         self.context = context
         let directory = try state.directory(of: context.vaultID)
-        let watch = HistoryWatch()
+        let watch = TimelineTracker()
         let tables = ServerTables(opened, address, .unknown)
         let (isSettled, place) = try tables.whereabouts(watch)
         notePath = MachineNote.path(in: directory, address, place: place)
@@ -43,7 +43,7 @@ package final class PostgreSQLVaultStore: Sendable {
             ServerWriteBatch(address, context, peers, watch, patience: patience, known: known)
         }
         self.writer = writer
-        watch.onUnsettled { [weak writer] in writer?.submit(HistoryLook()) }
+        watch.onUnsettled { [weak writer] in writer?.submit(TimelineCheck()) }
         if !isSettled || isOlder { try Self.settle(by: writer) }
         watch.onRemembering { [weak watch, context, notePath, owner = lock.owner] in
             if let watch { MachineNote.keep(watch, context, at: notePath, by: owner) }
@@ -54,7 +54,7 @@ package final class PostgreSQLVaultStore: Sendable {
 
     /// Waits until it is known what a failover, or a restore, has lost.
     private static func settle(by writer: WriterThread) throws(StoreError) {
-        let look = HistoryLook()
+        let look = TimelineCheck()
         writer.submit(look)
         try look.wait()
     }
@@ -89,10 +89,10 @@ package final class PostgreSQLVaultStore: Sendable {
 
 extension PostgreSQLVaultStore: VaultStore {
     package func read<R>(
-        _ foresight: Foresight, _ body: (Reader) throws(StoreError) -> R
+        _ prefetchHint: PrefetchHint, _ body: (Reader) throws(StoreError) -> R
     ) async throws(StoreError) -> R {
         try readers.requireOpen()
-        if let result = try readers.readAtOnce(foresight, body) { return result }
+        if let result = try readers.readAtOnce(prefetchHint, body) { return result }
         return try await withTaskExecutorPreference(threads) { () async throws(StoreError) -> R in
             try readers.read(body)
         }
@@ -104,11 +104,11 @@ extension PostgreSQLVaultStore: VaultStore {
     }
 
     package func perform(
-        _ foresight: Foresight, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
+        _ prefetchHint: PrefetchHint, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
     ) async throws {
         if ForkGuard.isForked { throw StoreError.ownershipLost }
         await changes.arrivals.settled()
-        try await writer.perform(foresight, body)
+        try await writer.perform(prefetchHint, body)
     }
 
     package var owner: Int64 { lock.owner }

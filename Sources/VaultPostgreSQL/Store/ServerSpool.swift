@@ -14,7 +14,7 @@ struct ServerSpool: ReplySpool {
         try refuseFork()
         // A root key that another process has made since is taken up, but not waited for: there is a reply to be kept.
         if store.lock.isHeld {
-            try? store.readers.read { reader throws(StoreError) in try reader.lookForNewKeys() }
+            try? store.readers.read { reader throws(StoreError) in try reader.checkForNewKeys() }
         }
         return try file.add(reply)
     }

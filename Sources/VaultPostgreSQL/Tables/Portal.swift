@@ -26,7 +26,7 @@ final class Portal {
     }
 
     /// nil after the last portion.
-    func next() throws(StoreError) -> Answer? {
+    func next() throws(StoreError) -> ResultSet? {
         if isOver { return nil }
         let answer = try tables.ask(fetch, .init())
         isOver = answer.rowCount < portion

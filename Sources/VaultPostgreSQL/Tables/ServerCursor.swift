@@ -12,7 +12,7 @@ import VaultStorage
     private unowned let tables: ServerTables
     private var parameters = Parameters()
     private let isUnbounded: Bool
-    private var answer: Answer?
+    private var answer: ResultSet?
     private var row: Int32 = -1
     /// The rest of a long answer, which the server keeps.
     private var portal: Portal?
@@ -49,7 +49,7 @@ import VaultStorage
             try tables.change(query, statement, given)
             return false
         }
-        if let reach, let known = tables.foreseenAnswer(to: query, reach, given) {
+        if let reach, let known = tables.prefetchedResult(to: query, reach, given) {
             answer = known
         } else if isUnbounded {
             let opened = try tables.open(statement, given, Self.portion)

@@ -11,7 +11,7 @@ final class ServerTables: TableAccess {
     let address: ServerAddress
     private let peers: PeerLiveness
     private var cursors: [Query: ServerCursor] = [:]
-    private var foreseen = ForeseenAnswers()
+    private var prefetched = PrefetchedResults()
     /// Asked together with the turn: the version of the schema, and the highest fence.
     private var askedAtBegin: (version: Command, fence: Command)?
     private var transaction = Transaction.none
@@ -47,7 +47,7 @@ final class ServerTables: TableAccess {
 
     // MARK: Questions and changes
 
-    func ask(_ statement: Statement, _ parameters: Parameters = .init()) throws(StoreError) -> Answer {
+    func ask(_ statement: Statement, _ parameters: Parameters = .init()) throws(StoreError) -> ResultSet {
         try requireWaiting()
         let command = try connection.send(statement, parameters)
         try connection.sync()
@@ -59,7 +59,7 @@ final class ServerTables: TableAccess {
         let command = try connection.send(statement, parameters)
         lastChange = command
         record.append(RecordedChange(statement: statement, parameters: parameters))
-        foreseen.note(query.operation, parameters)
+        prefetched.note(query.operation, parameters)
         if case .insert(let table, _, _) = query.operation {
             lastInsert = command
             if table == .refreshIntent { askedAtBegin = nil }
@@ -76,7 +76,7 @@ final class ServerTables: TableAccess {
     /// Opens an answer that is fetched in portions, and gives the first.
     func open(
         _ statement: Statement, _ parameters: Parameters, _ portion: Int
-    ) throws(StoreError) -> (Portal, Answer?) {
+    ) throws(StoreError) -> (Portal, ResultSet?) {
         try requireWaiting()
         let isAlone = transaction == .none
         if isAlone { try begin(.reading) }
@@ -151,7 +151,7 @@ final class ServerTables: TableAccess {
     ///   - expectsOthers: Whether others are likely to have written since the last time, so that more has to be looked at.
     ///   - announces: Whether the process is one for which others wait from here on.
     func beginWriting(
-        _ questions: [Question] = [], expectsOthers: Bool = false, announces: Bool = true
+        _ questions: [BoundQuery] = [], expectsOthers: Bool = false, announces: Bool = true
     ) throws(StoreError) {
         if announces { try announce() }
         try begin(.writing)
@@ -159,11 +159,11 @@ final class ServerTables: TableAccess {
         if expectsOthers {
             askedAtBegin = (try SchemaVersion.ask(connection), try connection.send(Self.highestFence))
         }
-        for question in questions { try foresee(question) }
+        for question in questions { try prefetch(question) }
         try connection.sync()
         let mark = try connection.answer(to: turn)
         guard mark.rowCount == 1 else { throw .lacksEngineState }
-        let history = ServerHistory(system: mark.integer(0, 1), timeline: mark.integer(0, 2))
+        let history = ServerTimeline(system: mark.integer(0, 1), timeline: mark.integer(0, 2))
         guard history == connection.history, mark.integer(0, 3) != 0 else { throw .unsettled }
         noteTurn(mark.integer(0, 0))
     }
@@ -186,27 +186,27 @@ final class ServerTables: TableAccess {
     }
 
     /// Asks without waiting. Long answers are left to those who need them.
-    private func foresee(_ question: Question) throws(StoreError) {
+    private func prefetch(_ question: BoundQuery) throws(StoreError) {
         let (query, parameters) = (question.query, Parameters(question.parameters.map(\.value)))
-        guard !query.isUnbounded, !foreseen.knows(query, parameters) else { return }
+        guard !query.isUnbounded, !prefetched.knows(query, parameters) else { return }
         let command = try connection.send(serverCursor(query).statement, parameters)
-        foreseen.add(query, parameters, command)
+        prefetched.add(query, parameters, command)
     }
 
     /// What the server has answered to a question before it was asked, if that still holds.
-    func foreseenAnswer(to query: Query, _ reach: QueryReach, _ parameters: Parameters) -> Answer? {
+    func prefetchedResult(to query: Query, _ reach: QueryReach, _ parameters: Parameters) -> ResultSet? {
         // Outside a transaction, who asks again wants to know what is there by now.
-        foreseen.answer(to: query, reach, parameters, isLast: transaction == .none)
+        prefetched.answer(to: query, reach, parameters, isLast: transaction == .none)
     }
 
-    func forgetForeseen() { foreseen.forget() }
+    func dropPrefetched() { prefetched.forget() }
 
     // MARK: On a thread that must not wait
 
     /// Asks, and gives whether the answers came at once.
-    func askBriefly(_ questions: [Question]) -> Bool {
+    func askBriefly(_ questions: [BoundQuery]) -> Bool {
         do throws(StoreError) {
-            for question in questions { try foresee(question) }
+            for question in questions { try prefetch(question) }
             connection.finishSoon()
             return try connection.settleAtOnce()
         } catch {
@@ -264,7 +264,7 @@ final class ServerTables: TableAccess {
         connection.forgetFailure()
         transaction = kind
         (lastChange, lastInsert, askedAtBegin) = (nil, nil, nil)
-        foreseen.forget()
+        prefetched.forget()
         record = []
     }
 
@@ -358,11 +358,11 @@ final class ServerTables: TableAccess {
         try ServerSchema(address.schema).noteInvalidIndexes(connection, findings)
     }
 
-    func facts() throws(StoreError) -> EngineFacts {
+    func facts() throws(StoreError) -> EngineReport {
         let answer = try ask(Self.facts, Parameters([.text(address.schema)]))
-        let standby: EngineFacts.Standby =
+        let standby: EngineReport.Standby =
             answer.integer(0, 2) != 0 ? .synchronous : answer.integer(0, 3) != 0 ? .asynchronous : .none
-        return EngineFacts(
+        return EngineReport(
             kind: .postgreSQL, schemaVersion: try SchemaVersion.read(connection), byteCount: answer.integer(0, 0),
             version: answer.text(0, 1), sourceID: "", canLoseCommits: false, standby: standby)
     }
@@ -400,7 +400,7 @@ final class ServerTables: TableAccess {
         """, [.text])
 }
 
-extension Question.Parameter {
+extension BoundQuery.Parameter {
     var value: Parameters.Value {
         switch self {
         case .number(let number): .integer(number)
@@ -409,7 +409,7 @@ extension Question.Parameter {
     }
 }
 
-extension Answer {
+extension ResultSet {
     fileprivate func value(_ row: Int32, _ column: Int32, _ type: Table.FieldType) -> RawRow.Value {
         if isNull(row, column) { return .null }
         return switch type {

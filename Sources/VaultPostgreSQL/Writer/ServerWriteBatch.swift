@@ -10,8 +10,8 @@ final class ServerWriteBatch: WriteBatching {
     private let address: ServerAddress
     private let context: VaultContext
     private let peers: PeerLiveness
-    private let watch: HistoryWatch
-    private let patience: FailoverPatience
+    private let watch: TimelineTracker
+    private let patience: FailoverTimeouts
     private let memory = CommitMemory()
     private var channel: Channel?
     private var committedHead: WriteTransaction.AuditHead?
@@ -29,8 +29,8 @@ final class ServerWriteBatch: WriteBatching {
 
     /// - Parameter known: what a process of this machine has left that had the vault open before.
     init(
-        _ address: ServerAddress, _ context: VaultContext, _ peers: PeerLiveness, _ watch: HistoryWatch = .init(),
-        patience: FailoverPatience = .init(), known: FailoverSettlement.Knowledge? = nil
+        _ address: ServerAddress, _ context: VaultContext, _ peers: PeerLiveness, _ watch: TimelineTracker = .init(),
+        patience: FailoverTimeouts = .init(), known: FailoverSettlement.Knowledge? = nil
     ) {
         self.address = address
         self.context = context
@@ -48,7 +48,7 @@ final class ServerWriteBatch: WriteBatching {
     }
 
     /// How often answers were waited for on the present connection.
-    var journeys: Int { channel?.tables.connection.journeys ?? 0 }
+    var roundTrips: Int { channel?.tables.connection.roundTrips ?? 0 }
 
     func close() { channel?.tables.connection.close() }
 
@@ -85,7 +85,7 @@ final class ServerWriteBatch: WriteBatching {
         do throws(StoreError) { channel = try currentChannel() } catch { return .done(error) }
         channel.tables.waitsForChanges = isCareful
         // A process that only looks takes no number, which others would miss.
-        let isLook = operations.allSatisfy { $0 is HistoryLook }
+        let isLook = operations.allSatisfy { $0 is TimelineCheck }
         do throws(StoreError) {
             try begin(channel, foreseeing: isCareful ? [] : operations, announces: !isLook)
             if isLook {
@@ -121,10 +121,10 @@ final class ServerWriteBatch: WriteBatching {
         _ channel: Channel, foreseeing operations: [any WriteOperation] = [], announces: Bool = true
     ) throws(StoreError) {
         let (tables, transaction) = (channel.tables, channel.transaction)
-        var questions: [Question] = []
+        var questions: [BoundQuery] = []
         let expectsOthers = !operations.isEmpty && transaction.hasLooked
         if expectsOthers { questions += transaction.looks }
-        for operation in operations { operation.foresight.addQuestions(to: &questions, context) }
+        for operation in operations { operation.prefetchHint.addQuestions(to: &questions, context) }
         try tables.beginWriting(questions, expectsOthers: expectsOthers, announces: announces)
         if watch.history == nil { watch.settle(tables.connection.history, changes: tables.turn - 1) }
         // Others have settled what there was to settle, and this process has yet to look at it.

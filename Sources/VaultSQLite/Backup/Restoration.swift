@@ -81,7 +81,7 @@ package struct Restoration {
         let transaction = try WriteTransaction(connection, context)
         try transaction.begin()
         if isOlder {
-            try transaction.tellOfMigrations()
+            try transaction.auditMigrations()
             try transaction.nameProviders()
         }
         let outcome = try transaction.restore(backup.manifest, at: backup.path, evidence)

@@ -27,10 +27,10 @@ final class ReaderPool: Sendable {
 
     private let database: Database
     private let context: VaultContext
-    private let place: VaultPlace
+    private let place: VaultFileIdentity
     private let state: Mutex<State>
 
-    init(_ database: Database, _ context: VaultContext, _ place: VaultPlace, first: OpenReader) {
+    init(_ database: Database, _ context: VaultContext, _ place: VaultFileIdentity, first: OpenReader) {
         self.database = database
         self.context = context
         self.place = place

@@ -66,8 +66,8 @@ extension Connection: TableAccess {
     }
 
     /// SQLite 3.7.0–3.51.2 can lose commits when a checkpoint meets a restart of the WAL: see ``CheckpointGate``.
-    func facts() throws(StoreError) -> EngineFacts {
-        EngineFacts(
+    func facts() throws(StoreError) -> EngineReport {
+        EngineReport(
             kind: .sqlite, schemaVersion: Int(try integer("PRAGMA user_version")),
             byteCount: try integer("PRAGMA page_count") * integer("PRAGMA page_size"),
             version: SQLiteLibrary.version, sourceID: SQLiteLibrary.sourceID,

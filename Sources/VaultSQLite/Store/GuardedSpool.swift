@@ -15,7 +15,7 @@ struct GuardedSpool: ReplySpool {
     func add(_ reply: SpooledReply) throws(StoreError) -> SpoolHandle {
         try refuseFork()
         if let refusal = store.readOnlyRefusal { throw refusal }
-        store.lookForNewKeys()
+        store.checkForNewKeys()
         return try store.spoolFile.add(reply)
     }
 

@@ -7,7 +7,7 @@ extension SQLiteVaultStore {
     }
 
     /// Never throws: what cannot be written now is told at the next opening.
-    func tellOfMigrations() {
-        WriteBatch(database, context, place).perform([MigrationTale()], committed: { _ in })
+    func auditMigrations() {
+        WriteBatch(database, context, place).perform([MigrationAudit()], committed: { _ in })
     }
 }

@@ -55,14 +55,14 @@ extension SQLiteVaultStore {
             throw error
         }
         context.actor = actor
-        let isUntold = try WriteTransaction.hasUntoldMigrations(connection)
+        let isUnreported = try WriteTransaction.hasUnreportedMigrations(connection)
         let database = Database(file.path, access: connection.access, liveness: liveness)
         let store = try SQLiteVaultStore(file, database, context, connection)
         if database.access.isWritable {
             snapshots.removeExpired(before: schemaVersion, now: clock())
             try store.noteDepartedOwners(connection)
             let hasUnnamed = try store.hasUnnamedProviders
-            if isUntold || hasUnnamed { store.tellOfMigrations() }
+            if isUnreported || hasUnnamed { store.auditMigrations() }
         }
         return store
     }

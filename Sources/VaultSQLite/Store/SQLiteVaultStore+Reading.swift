@@ -3,7 +3,7 @@ package import VaultStorage
 extension SQLiteVaultStore: VaultStore {
     /// Each question is answered at once, so nothing need be foreseen.
     package func read<R>(
-        _ foresight: Foresight, _ body: (Reader) throws(StoreError) -> R
+        _ prefetchHint: PrefetchHint, _ body: (Reader) throws(StoreError) -> R
     ) async throws(StoreError) -> R {
         try readers.read(body)
     }
@@ -15,7 +15,7 @@ extension SQLiteVaultStore: VaultStore {
     }
 
     /// Takes up a root key that another process has made since. If the vault cannot be read, the known ones do.
-    func lookForNewKeys() { try? readers.read { reader throws(StoreError) in try reader.lookForNewKeys() } }
+    func checkForNewKeys() { try? readers.read { reader throws(StoreError) in try reader.checkForNewKeys() } }
 
     package var owner: Int64 { ownerLock.owner }
 

@@ -2,11 +2,11 @@ package import VaultStorage
 
 extension SQLiteVaultStore {
     package func perform(
-        _ foresight: Foresight, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
+        _ prefetchHint: PrefetchHint, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
     ) async throws {
         try database.liveness.check()
         if let readOnlyRefusal { throw readOnlyRefusal }
-        do { try await writer.perform(foresight, body) } catch let error as StoreError {
+        do { try await writer.perform(prefetchHint, body) } catch let error as StoreError {
             // A connection that is made after that is one for reading, and knows of no failed disk.
             let isFailedDisk = error.code == .readOnly && VaultFile.hasTurnedReadOnly(database.path + ".lock")
             throw isFailedDisk ? .turnedReadOnly : error

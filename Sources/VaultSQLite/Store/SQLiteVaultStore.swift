@@ -11,7 +11,7 @@ package final class SQLiteVaultStore: Sendable {
     let readers: ReaderPool
     let writer: WriterThread
     let ownerLock: OwnerLock
-    let place: VaultPlace
+    let place: VaultFileIdentity
     let spoolFile: Spool
     package let changes = ChangeSignal()
 
@@ -35,7 +35,7 @@ package final class SQLiteVaultStore: Sendable {
         opened?.owners = lock
         opened?.announceLongReading = database.announceLongReading
         self.database = database
-        let place = VaultPlace(file, lock, database.liveness)
+        let place = VaultFileIdentity(file, lock, database.liveness)
         let first = try OpenReader(database, context, opened)
         if isWritable { try place.learnFiles(first.connection) }
         readers = ReaderPool(database, context, place, first: first)
@@ -68,7 +68,7 @@ package final class SQLiteVaultStore: Sendable {
     }
 
     /// The writer's connections are closed: the last one of the store, and of all perhaps, is a reader's.
-    private static func close(_ readers: ReaderPool, _ place: VaultPlace, _ path: String) {
+    private static func close(_ readers: ReaderPool, _ place: VaultFileIdentity, _ path: String) {
         let lockFile = LockFile(besideVaultAt: path)
         lockFile?.takeClosingTurn()
         readers.close(checkpointing: place.isWhole)

@@ -4,7 +4,7 @@ import VaultStorage
 final class WriteBatch: WriteBatching {
     private let database: Database
     private let context: VaultContext
-    private let place: VaultPlace
+    private let place: VaultFileIdentity
     private var channel: WriteChannel?
     private var committedHead: WriteTransaction.AuditHead?
     /// Whether the WAL must begin anew before anything is committed. See ``startOver(_:)``.
@@ -16,7 +16,7 @@ final class WriteBatch: WriteBatching {
     /// How many commits are made before that is tried again.
     private var commitsBeforeCut = 0
 
-    init(_ database: Database, _ context: VaultContext, _ place: VaultPlace) {
+    init(_ database: Database, _ context: VaultContext, _ place: VaultFileIdentity) {
         self.database = database
         self.context = context
         self.place = place

@@ -13,7 +13,7 @@ struct AuditDetail {
     }
 
     var texts: [AuditEvent.Detail] = []
-    var look: LoginLook?
+    var look: LoginSnapshot?
     var pruning: TrailPruning?
     var actor: AuditActor?
     /// Of the login that the row is about. That alone is not worth a cell: as long as the login is there, its row says it.
@@ -54,7 +54,7 @@ extension AuditDetail {
                 for index in stride(from: 0, to: words.count - 1, by: 2) {
                     texts.append(AuditEvent.Detail(words[index], words[index + 1]))
                 }
-            case Tag.look: look = try LoginLook(field)
+            case Tag.look: look = try LoginSnapshot(field)
             case Tag.pruning: pruning = try TrailPruning(field)
             case Tag.actor: actor = try AuditActor(field)
             case Tag.provider: provider = ProviderHandle(try field.bytes16())

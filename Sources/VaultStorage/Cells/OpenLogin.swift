@@ -31,7 +31,7 @@ extension OpenLogin {
     func auditEvents(of draft: LoginDraft, at now: Timestamp) -> [AuditEvent] {
         let events = draft.auditEvents.isEmpty ? [AuditEvent(.loginCreated)] : draft.auditEvents
         return events.holding(
-            LoginLook(
+            LoginSnapshot(
                 position: columns.position, session: session, refresh: refresh, provider: columns.provider, at: now),
             isNew: true, of: columns.provider)
     }

@@ -142,7 +142,7 @@ extension WriteTransaction {
 
     func deleteLogin(_ rowID: Int64) throws(StoreError) {
         for query: Query in [
-            .deleteIntentOfLogin, .deleteSecretsOfLogin, .deleteUnusableRepliesOfLogin, .deleteUntoldFailureOfLogin,
+            .deleteIntentOfLogin, .deleteSecretsOfLogin, .deleteUnusableRepliesOfLogin, .deleteUnreportedFailureOfLogin,
             .deletesByNumber[.login],
         ] {
             let delete = try tables.cursor(query)

@@ -62,7 +62,7 @@ extension WriteTransaction {
         for index in logins.indices {
             try insert(&logins[index], ofUserRow: user.columns.rowID)
             let login = logins[index].open
-            if login.session.hasUntoldFailure { try noteUntoldFailure(of: login, isUntold: true) }
+            if login.session.hasUnreportedFailure { try noteUnreportedFailure(of: login, isUnreported: true) }
         }
         for reply in moving.replies { try keep(reply) }
     }

@@ -21,7 +21,7 @@ extension VaultContext {
             let context = VaultContext(
                 vaultID: vaultID, row: vault, follower: unlocker.follower(of: known.key), clock: clock)
             let trail = AuditTrail(try RowOpener(tables, context))
-            guard try !trail.tellsOfLater(than: vault) else {
+            guard try !trail.reportsLater(than: vault) else {
                 throw StoreError(
                     .rollbackSuspected,
                     "the vault's own row is older than the audit trail records: a former state was put back",

@@ -12,7 +12,7 @@ struct AuditTrail {
 
     /// Whether the trail has a later change of the vault's row than the row itself. Before the row had a manifest,
     /// providers were recorded as they are now, and nothing else was.
-    func tellsOfLater(than row: VaultRow) throws(StoreError) -> Bool {
+    func reportsLater(than row: VaultRow) throws(StoreError) -> Bool {
         let rows = try tables.cursor(.changesOfVault)
         defer { rows.reset() }
         rows.bind(1, row.auditSequence)

@@ -2,8 +2,8 @@ import VaultCrypto
 
 extension Reader {
     /// Logins with a failure that no handler has heard of, according to a list that is not authenticated.
-    package func untoldFailures(limit: Int) throws(StoreError) -> [LoginHandle] {
-        let row = try tables.cursor(.untoldFailures)
+    package func unreportedFailures(limit: Int) throws(StoreError) -> [LoginHandle] {
+        let row = try tables.cursor(.unreportedFailures)
         defer { row.reset() }
         row.bind(1, Int64(limit))
         var logins: [LoginHandle] = []
@@ -15,7 +15,7 @@ extension Reader {
 }
 
 extension Query {
-    fileprivate static let untoldFailures = select(
-        Table.login.columns("handle"), from: .untoldFailure,
-        joins: [.each(Table.login["id"], is: Table.untoldFailure["login"])], limit: 1)
+    fileprivate static let unreportedFailures = select(
+        Table.login.columns("handle"), from: .unreportedFailure,
+        joins: [.each(Table.login["id"], is: Table.unreportedFailure["login"])], limit: 1)
 }

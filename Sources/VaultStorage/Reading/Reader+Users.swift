@@ -3,7 +3,7 @@ import VaultCrypto
 extension Reader {
     /// Reads of a user once more who was not found by the index that this process knew. While the index key is being
     /// replaced, or if another process has replaced it, the row has another one.
-    func lookAgain<R>(
+    func checkAgain<R>(
         forUser id: String, knownBy keyring: Keyring, _ body: (Reader, BlindIndex) throws(StoreError) -> R
     ) throws(StoreError) -> R {
         // The row must not be moved between one look and the next.

@@ -141,7 +141,7 @@ package struct RejectionHistory: Hashable, Sendable {
 
 extension SessionRecord {
     /// Whether there is something that no handler has heard of.
-    package var hasUntoldFailure: Bool { failure != nil && !notifiedFailure }
+    package var hasUnreportedFailure: Bool { failure != nil && !notifiedFailure }
 
     /// Whether nothing is sent before the user, or the app, acts.
     var isObstructed: Bool { state == .terminated || failure != nil }

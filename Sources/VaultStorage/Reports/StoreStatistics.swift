@@ -14,7 +14,7 @@ package struct StoreStatistics: Sendable {
     package let authorizationRequests: Int
     package let auditRows: Int
     package let lastBackupAt: Timestamp?
-    package let engine: EngineFacts
+    package let engine: EngineReport
     package let sodiumVersion: String
     package let lockedMemory: LockedMemoryState
     package internal(set) var spool = SpoolDepth()

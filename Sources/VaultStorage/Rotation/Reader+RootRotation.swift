@@ -2,7 +2,7 @@ import VaultCrypto
 
 extension Reader {
     /// Looks whether the vault's keyring has changed, and takes over the one that is there now.
-    package func lookForNewKeys() throws(StoreError) { try opener.vaultRow() }
+    package func checkForNewKeys() throws(StoreError) { try opener.vaultRow() }
 
     /// Counts what is still sealed under roots that are to go. The users by an index; the other tables are small.
     package func rootRotation() throws(StoreError) -> RootRotationStatus {

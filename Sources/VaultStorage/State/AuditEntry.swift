@@ -15,7 +15,7 @@ package struct AuditEntry: Sendable {
     package let revision: Int64?
     package let detail: [AuditEvent.Detail]
     /// How the login stands after what the row records.
-    package let look: LoginLook?
+    package let look: LoginSnapshot?
     /// What a pruning of the trail has left.
     package let pruning: TrailPruning?
     /// The person who did it; nil: a service did, or it is not known.

@@ -17,7 +17,7 @@ package struct AuditEvent: Hashable, Sendable {
     /// Sealed, but never a secret, a token or a user id: audit rows outlive an erased user.
     package let detail: [Detail]
     /// How the login stands afterwards. The store adds it.
-    package internal(set) var look: LoginLook?
+    package internal(set) var look: LoginSnapshot?
     /// What a pruning of the trail has left.
     package internal(set) var pruning: TrailPruning?
     /// Of the login that it is about. The store adds it.

@@ -19,7 +19,7 @@ extension [AuditEvent] {
     ///
     /// - Parameter ended: the fence of the renewal that has ended with them.
     func holding(
-        _ look: LoginLook, isNew: Bool, of provider: ProviderHandle?, ended: Int64? = nil
+        _ look: LoginSnapshot, isNew: Bool, of provider: ProviderHandle?, ended: Int64? = nil
     ) -> [AuditEvent] {
         var (events, look) = (self, look)
         look.isNew = isNew
@@ -55,11 +55,11 @@ extension LoginState {
         var look = look(at: now)
         look.isRecovery = !isRemoved && before.isObstructed && !session.isObstructed
         let ended = open.flatMap { $0.fence == intent?.fence ? nil : $0.fence }
-        return events.holding(look, isNew: look.state != SessionLook(before, at: now), of: provider, ended: ended)
+        return events.holding(look, isNew: look.state != SessionSummary(before, at: now), of: provider, ended: ended)
     }
 
-    private func look(at now: Timestamp) -> LoginLook {
-        guard !isRemoved else { return LoginLook(state: nil, generation: position.generation) }
-        return LoginLook(position: position, session: session, refresh: refresh, provider: provider, at: now)
+    private func look(at now: Timestamp) -> LoginSnapshot {
+        guard !isRemoved else { return LoginSnapshot(state: nil, generation: position.generation) }
+        return LoginSnapshot(position: position, session: session, refresh: refresh, provider: provider, at: now)
     }
 }

@@ -68,8 +68,8 @@ extension VaultStore {
 
     /// Logins with a failure that no handler has heard of, see ``SessionRecord/notifiedFailure``. What their sessions
     /// say decides.
-    package func untoldFailures(limit: Int) async throws(StoreError) -> [LoginHandle] {
-        try await read { reader throws(StoreError) in try reader.untoldFailures(limit: limit) }
+    package func unreportedFailures(limit: Int) async throws(StoreError) -> [LoginHandle] {
+        try await read { reader throws(StoreError) in try reader.unreportedFailures(limit: limit) }
     }
 
     package func user(_ id: String) async throws(StoreError) -> StoredUser {
@@ -92,11 +92,11 @@ extension VaultStore {
     ) async throws(StoreError) -> R {
         let keyring = context.keyring
         let index = keyring.blindIndex(ofUserId: id)
-        let foresight = first.map { Foresight.rows($0, index.bytes) } ?? .nothing
-        return try await read(foresight) { reader throws(StoreError) in
+        let prefetchHint = first.map { PrefetchHint.rows($0, index.bytes) } ?? .nothing
+        return try await read(prefetchHint) { reader throws(StoreError) in
             do throws(StoreError) { return try body(reader, index) } catch {
                 guard error.code == .notFound(.user) else { throw error }
-                return try reader.lookAgain(forUser: id, knownBy: keyring, body)
+                return try reader.checkAgain(forUser: id, knownBy: keyring, body)
             }
         }
     }

@@ -14,10 +14,10 @@ extension VaultStore {
 
     /// - Parameter foresight: What the body asks first.
     package func write<R: Sendable>(
-        _ foresight: Foresight, _ body: @escaping @Sendable (WriteTransaction) throws -> R
+        _ prefetchHint: PrefetchHint, _ body: @escaping @Sendable (WriteTransaction) throws -> R
     ) async throws -> R {
         let result = BodyResult<R>()
-        try await perform(foresight) { result.value = try body($0) }
+        try await perform(prefetchHint) { result.value = try body($0) }
         guard let value = result.value else { throw StoreError.closed }
         return value
     }

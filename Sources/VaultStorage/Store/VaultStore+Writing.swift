@@ -4,7 +4,7 @@ extension VaultStore {
     // MARK: Users and logins
 
     package func insertLogin(_ draft: LoginDraft) async throws -> StoredLogin {
-        var first = [Foresight.rowsOfUser(.userByIndex, id: draft.userId)]
+        var first = [PrefetchHint.rowsOfUser(.userByIndex, id: draft.userId)]
         if let provider = draft.provider { first.append(.rows(.providerExists, provider.bytes)) }
         return try await write(.each(first)) { try $0.insertLogin(draft) }
     }
@@ -51,7 +51,7 @@ extension VaultStore {
     package func updateUser<R: Sendable>(
         _ id: String, _ body: @escaping @Sendable (inout UserState) throws -> R
     ) async throws -> R {
-        let first: [Foresight] = [.rowsOfUser(.userByIndex, id: id), .rowsOfUser(.loginsOfUser, id: id)]
+        let first: [PrefetchHint] = [.rowsOfUser(.userByIndex, id: id), .rowsOfUser(.loginsOfUser, id: id)]
         return try await write(.each(first)) { try $0.updateUser(id, body) }
     }
 

@@ -19,7 +19,7 @@ package protocol VaultStore: Sendable {
     ///   - body: Runs again if what it read was older than what this process knew by then: what falls behind
     ///     the same mark twice is older. Also if the engine could not give it at once all that it asked.
     func read<R>(
-        _ foresight: Foresight, _ body: (Reader) throws(StoreError) -> R
+        _ prefetchHint: PrefetchHint, _ body: (Reader) throws(StoreError) -> R
     ) async throws(StoreError) -> R
 
     /// The same for what reads much: on a thread and a connection of its own, so that nothing else waits for it.
@@ -31,7 +31,7 @@ package protocol VaultStore: Sendable {
     ///
     /// - Parameter foresight: What the body asks first.
     func perform(
-        _ foresight: Foresight, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
+        _ prefetchHint: PrefetchHint, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
     ) async throws
 
     /// Told of each commit of this store. Other processes' commits are found by looking.

@@ -181,7 +181,7 @@ extension Query {
     static let deleteIntentOfLogin = deleteOfLogin(.refreshIntent)
     static let deleteUnusableRepliesOfLogin = deleteOfLogin(.unusableReply)
     static let deleteSecretsOfLogin = deleteOfLogin(.loginSecret)
-    static let deleteUntoldFailureOfLogin = deleteOfLogin(.untoldFailure)
+    static let deleteUnreportedFailureOfLogin = deleteOfLogin(.unreportedFailure)
 
     private static func deleteOfLogin(_ table: Table) -> Query {
         delete(from: table, where: [.equal(table["login"], 1)])

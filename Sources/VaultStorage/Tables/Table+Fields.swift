@@ -70,7 +70,7 @@ extension Table {
                 .handle("handle").unique, .integer("login").of(Table.login["id"]), .integer("receivedAt"),
                 .bytes("cell"),
             ]
-        case .untoldFailure: []
+        case .unreportedFailure: []
         case .manifestPart: [.bytes("cell")]
         case .backup:
             [
@@ -83,7 +83,7 @@ extension Table {
     /// The column of which one row must have the key's value.
     package var keyReference: Column? {
         switch self {
-        case .loginSecret, .untoldFailure: Table.login["id"]
+        case .loginSecret, .unreportedFailure: Table.login["id"]
         default: nil
         }
     }

@@ -1,13 +1,13 @@
 /// The tables of a vault, as `docs/vault-format.md` describes them.
 package enum Table: String, CaseIterable, Sendable {
     case vault, migration, keySlot, provider, user, login, loginSecret, refreshIntent, authorizationRequest, outbox
-    case audit, unusableReply, untoldFailure, backup, manifestPart
+    case audit, unusableReply, unreportedFailure, backup, manifestPart
 
     /// The integer by which the rows are numbered. Each row has one, and no two have the same.
     package var key: String {
         switch self {
         case .migration: "version"
-        case .loginSecret, .untoldFailure: "login"
+        case .loginSecret, .unreportedFailure: "login"
         case .refreshIntent: "fence"
         case .audit: "sequence"
         default: "id"

@@ -30,7 +30,7 @@ package protocol TableAccess: AnyObject {
     /// Notes what is wrong with what the tables lie in.
     func checkStorage(_ findings: any StorageFindings) throws(StoreError)
 
-    func facts() throws(StoreError) -> EngineFacts
+    func facts() throws(StoreError) -> EngineReport
 
     /// A number that is another one once anything has changed in the vault; nil where the engine knows none. To be asked in a
     /// transaction, or right after its commit.

@@ -33,7 +33,7 @@ extension VaultCheck {
         if try !told.step() || !told.isNull(3) || !told.isNull(4) || told.isNull(6) {
             note("vault", nil, "the audit trail does not record its last change")
         }
-        if try AuditTrail(opener).tellsOfLater(than: row) {
+        if try AuditTrail(opener).reportsLater(than: row) {
             note("vault", nil, Self.formerState, isRollback: true)
         }
     }

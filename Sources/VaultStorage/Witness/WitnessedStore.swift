@@ -72,10 +72,10 @@ package final class WitnessedStore: VaultStore {
     }
 
     package func perform(
-        _ foresight: Foresight, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
+        _ prefetchHint: PrefetchHint, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
     ) async throws {
         try await check()
-        let opened = try await store.write(foresight) { transaction in
+        let opened = try await store.write(prefetchHint) { transaction in
             let before = transaction.openedIntents.count
             try body(transaction)
             let sequence = transaction.head.sequence
@@ -200,9 +200,9 @@ package final class WitnessedStore: VaultStore {
     package func close() { store.close() }
 
     package func read<R>(
-        _ foresight: Foresight, _ body: (Reader) throws(StoreError) -> R
+        _ prefetchHint: PrefetchHint, _ body: (Reader) throws(StoreError) -> R
     ) async throws(StoreError) -> R {
-        try await store.read(foresight, body)
+        try await store.read(prefetchHint, body)
     }
 
     package func pathOfBackup(_ plan: BackupPlan) throws(StoreError) -> String { try store.pathOfBackup(plan) }

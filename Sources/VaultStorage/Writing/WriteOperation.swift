@@ -5,7 +5,7 @@ package protocol WriteOperation: AnyObject, Sendable {
     func run(_ transaction: WriteTransaction) throws
 
     /// What it asks first.
-    var foresight: Foresight { get }
+    var prefetchHint: PrefetchHint { get }
 
     /// Whether it is no change, but is to be done once all changes are committed.
     var comesAfterCommit: Bool { get }
@@ -15,7 +15,7 @@ package protocol WriteOperation: AnyObject, Sendable {
 }
 
 extension WriteOperation {
-    package var foresight: Foresight { .nothing }
+    package var prefetchHint: PrefetchHint { .nothing }
 }
 
 /// The operation of a body.
@@ -23,13 +23,13 @@ private final class BodyOperation: WriteOperation, @unchecked Sendable {
     private var body: (@Sendable (WriteTransaction) throws -> Void)?
     private let continuation: CheckedContinuation<Void, any Error>
     private var result: Result<Void, any Error>?
-    let foresight: Foresight
+    let prefetchHint: PrefetchHint
 
     init(
-        _ foresight: Foresight, _ continuation: CheckedContinuation<Void, any Error>,
+        _ prefetchHint: PrefetchHint, _ continuation: CheckedContinuation<Void, any Error>,
         _ body: @escaping @Sendable (WriteTransaction) throws -> Void
     ) {
-        self.foresight = foresight
+        self.prefetchHint = prefetchHint
         self.continuation = continuation
         self.body = body
     }
@@ -64,10 +64,10 @@ private final class BodyOperation: WriteOperation, @unchecked Sendable {
 extension WriterThread {
     /// Submits a body, and returns once what it has done is durable.
     package func perform(
-        _ foresight: Foresight, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
+        _ prefetchHint: PrefetchHint, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
     ) async throws {
         try await withCheckedThrowingContinuation { continuation in
-            submit(BodyOperation(foresight, continuation, body))
+            submit(BodyOperation(prefetchHint, continuation, body))
         }
     }
 }

@@ -146,8 +146,8 @@ extension WriteTransaction {
         }
         if state.movesOn(from: login) { try forgetUnusableReplies(of: login) }
         if secretsChanged { try replaceSecrets(of: login, with: state, &columns, user) }
-        if state.session.hasUntoldFailure != login.session.hasUntoldFailure {
-            try noteUntoldFailure(of: login, isUntold: state.session.hasUntoldFailure)
+        if state.session.hasUnreportedFailure != login.session.hasUnreportedFailure {
+            try noteUnreportedFailure(of: login, isUnreported: state.session.hasUnreportedFailure)
         }
         let cell = try seal(session, &columns, &user)
         let update = try tables.cursor(.updateLogin)

@@ -1,12 +1,12 @@
 /// The schema is brought up to date without a key. So the audit trail hears of it from the first process that has one.
 extension WriteTransaction {
-    package static func hasUntoldMigrations(_ tables: any TableAccess) throws(StoreError) -> Bool {
-        try tables.integer(.untoldMigrationCount) ?? 0 > 0
+    package static func hasUnreportedMigrations(_ tables: any TableAccess) throws(StoreError) -> Bool {
+        try tables.integer(.unreportedMigrationCount) ?? 0 > 0
     }
 
     /// Once for all steps that are not recorded yet. The first of a vault without a manifest makes it.
-    package func tellOfMigrations() throws(StoreError) {
-        let rows = try tables.cursor(.untoldMigrations)
+    package func auditMigrations() throws(StoreError) {
+        let rows = try tables.cursor(.unreportedMigrations)
         var steps: [AuditEvent.Detail] = []
         while try rows.step() { steps.append(AuditEvent.Detail("step", rows.text(0))) }
         rows.reset()
@@ -30,12 +30,13 @@ extension WriteTransaction {
 }
 
 extension Query {
-    private static let isUntold = [Condition.isNull(Table.migration["auditSequence"])]
+    private static let isUnreported = [Condition.isNull(Table.migration["auditSequence"])]
 
-    fileprivate static let untoldMigrationCount = select([.count], from: .migration, where: isUntold)
+    fileprivate static let unreportedMigrationCount = select([.count], from: .migration, where: isUnreported)
 
-    fileprivate static let untoldMigrations = select(
-        Table.migration.columns("name"), from: .migration, where: isUntold, order: [.up(Table.migration["version"])])
+    fileprivate static let unreportedMigrations = select(
+        Table.migration.columns("name"), from: .migration, where: isUnreported, order: [.up(Table.migration["version"])]
+    )
 
-    fileprivate static let markMigrations = update(.migration, "auditSequence", where: isUntold)
+    fileprivate static let markMigrations = update(.migration, "auditSequence", where: isUnreported)
 }

@@ -7,7 +7,7 @@ extension WriteTransaction {
     package func changeVault(
         _ event: AuditEvent, about subject: AuditSubject = AuditSubject(), _ change: (inout VaultRow) -> Void
     ) throws(StoreError) {
-        if !rows.current.hasManifest, event.kind != .vaultMigrated { try tellOfMigrations() }
+        if !rows.current.hasManifest, event.kind != .vaultMigrated { try auditMigrations() }
         let old = rows.current
         var row = old
         change(&row)

@@ -102,9 +102,10 @@ package final class WriteTransaction {
     }
 
     /// What ``begin()`` asks where others have written.
-    package var looks: [Question] {
-        let known = committedHead.map { Question(.auditLink, .number($0.sequence)) }
-        return [Question(.vaultState), Question(.endOfTrail, .number(Self.counterLimit))] + (known.map { [$0] } ?? [])
+    package var looks: [BoundQuery] {
+        let known = committedHead.map { BoundQuery(.auditLink, .number($0.sequence)) }
+        return [BoundQuery(.vaultState), BoundQuery(.endOfTrail, .number(Self.counterLimit))]
+            + (known.map { [$0] } ?? [])
     }
 
     /// Whether the vault is as the last transaction of this process has left it. Believed for a second: after that is looked

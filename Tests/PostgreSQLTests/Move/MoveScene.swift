@@ -200,7 +200,7 @@ extension Vault {
             }
         }
         facts.logins.sort { $0.handle.bytes < $1.handle.bytes }
-        facts.untold = Set(try await store.untoldFailures(limit: 100))
+        facts.untold = Set(try await store.unreportedFailures(limit: 100))
         facts.outbox = try await store.outbox(after: nil, limit: 100).compactMap(\.entry)
         facts.requests = try await store.movingRequests(after: nil, limit: 100).requests
         return facts

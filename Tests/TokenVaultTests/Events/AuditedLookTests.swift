@@ -12,13 +12,13 @@ import VaultStorage
 /// An audit row says how its login stands afterwards: exactly what a reader of the login sees then.
 @Suite(.tags(.everyEngine))
 struct AuditedLookTests {
-    private static func lastLook(_ world: World) async throws -> LoginLook? {
+    private static func lastLook(_ world: World) async throws -> LoginSnapshot? {
         try await world.vault.store.auditEntries(after: 0, limit: 10_000).last { $0.look != nil }?.look
     }
 
-    private static func look(_ login: Login, _ world: World) async throws -> LoginLook {
+    private static func look(_ login: Login, _ world: World) async throws -> LoginSnapshot {
         let stored = try await world.stored(login)
-        return LoginLook(
+        return LoginSnapshot(
             position: stored.position, session: stored.session, refresh: stored.refresh, provider: stored.provider,
             at: world.vault.now)
     }

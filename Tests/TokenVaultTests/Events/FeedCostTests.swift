@@ -19,7 +19,7 @@ struct FeedCostTests {
         let handles = (0..<count).map { _ in LoginHandle.random() }
         for (index, handle) in handles.enumerated() {
             let end = start.advanced(by: .seconds(300) + .milliseconds(300_000 * index / count))
-            let look = LoginLook(
+            let look = LoginSnapshot(
                 state: .established, generation: 1, token: .init(generation: 1, expiresAt: end))
             logins.watch(WatchedLogin(login: handle, user: .random(), userId: "u", look, nil, asOf: 0))
         }
@@ -29,10 +29,10 @@ struct FeedCostTests {
     private static func renewal(
         of login: LoginHandle, _ sequence: Int64, generation: Int64 = 2, at now: Timestamp
     ) -> SessionRow {
-        let token = LoginLook.Token(generation: generation, expiresAt: now.advanced(by: .seconds(300)))
+        let token = LoginSnapshot.Token(generation: generation, expiresAt: now.advanced(by: .seconds(300)))
         return SessionRow(
             sequence: sequence, time: now, user: .random(), login: login,
-            look: LoginLook(state: .established, generation: generation, token: token),
+            look: LoginSnapshot(state: .established, generation: generation, token: token),
             state: .established,
             isNewState: false, isFirst: false, isLast: false, isNewToken: true, news: [.updated],
             answer: nil)

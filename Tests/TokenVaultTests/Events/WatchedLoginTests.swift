@@ -14,15 +14,15 @@ struct WatchedLoginTests {
     private static let failure = FailureRecord(reason: RefreshFailure.Reason.deadGrant.code, at: now)
 
     private static func look(
-        _ state: SessionLook?, generation: Int64 = 2, endsIn: Duration? = .seconds(3_600)
-    ) -> LoginLook {
-        LoginLook(
+        _ state: SessionSummary?, generation: Int64 = 2, endsIn: Duration? = .seconds(3_600)
+    ) -> LoginSnapshot {
+        LoginSnapshot(
             state: state, generation: generation,
             token: endsIn.map { .init(generation: generation, expiresAt: now.advanced(by: $0)) })
     }
 
     private static func row(
-        _ look: LoginLook, _ sequence: Int64 = 5, isNewState: Bool = false, isNewToken: Bool = false,
+        _ look: LoginSnapshot, _ sequence: Int64 = 5, isNewState: Bool = false, isNewToken: Bool = false,
         news: [SessionEvent.Kind] = []
     ) -> SessionRow {
         SessionRow(
@@ -32,7 +32,7 @@ struct WatchedLoginTests {
             isLast: look.state == nil, isNewToken: isNewToken, news: news, answer: nil)
     }
 
-    private static func read(_ look: LoginLook, asOf: Int64 = 0) -> WatchedLogin {
+    private static func read(_ look: LoginSnapshot, asOf: Int64 = 0) -> WatchedLogin {
         WatchedLogin(login: login, user: .random(), userId: "alice", look, nil, asOf: asOf)
     }
 

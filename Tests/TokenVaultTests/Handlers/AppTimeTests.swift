@@ -59,8 +59,8 @@ struct AppTimeTests {
             #expect(await code { try await world.users.accessToken(for: .login(login)) } == .tryLater)
         }
         let provider = try await world.vault.store.provider(named: "acme").handle
-        #expect(world.users.context.conduct[provider].pace.bound == nil)
-        #expect(world.users.context.conduct[provider].pace.hold(uptime: world.time.uptime()) == nil)
+        #expect(world.users.context.health[provider].pace.bound == nil)
+        #expect(world.users.context.health[provider].pace.hold(uptime: world.time.uptime()) == nil)
     }
 
     @Test(arguments: [nil, Duration.seconds(3_600)])

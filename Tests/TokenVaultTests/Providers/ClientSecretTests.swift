@@ -173,7 +173,7 @@ struct ClientSecretTests {
         context.openBreaker(provider)
         process.store.beforeReading {
             guard world.logs.text.contains("renewal ended") else { return }
-            context.conduct.change(provider.handle) { $0.breaker = Breaker() }
+            context.health.change(provider.handle) { $0.breaker = Breaker() }
         }
         let wait = await process.users.engine.joinInBackground(login.id.handle, demand: .due)
         #expect(wait == .ended(.renewed))

@@ -242,7 +242,7 @@ struct SpoolTests {
         await world.transport.waitForRequests(1)
         await world.withTimePassing { await process.vault.close() }
         _ = await call.value
-        #expect(process.store.failedCommits >= ClosingPatience.triesWithout)
+        #expect(process.store.failedCommits >= CloseBackoff.triesWithout)
         #expect(world.logs.text.contains("new tokens are lost"))
     }
 

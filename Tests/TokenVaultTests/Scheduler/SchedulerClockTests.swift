@@ -68,10 +68,10 @@ struct SchedulerClockTests {
         let server = RotatingServer(world)
         try await world.addChain()
         _ = try await world.users.validAccessToken(for: .user("alice"))
-        world.vault.lookAtClock()
+        world.vault.checkClock()
         world.time.advance(by: .seconds(3_000))
         world.time.setWallClock(forwardBy: .seconds(-7_200))
-        world.vault.lookAtClock()
+        world.vault.checkClock()
         world.time.advance(by: .seconds(400))
         // 3 400 of 3 600 seconds are over, whatever the wall clock says.
         await #expect(try world.users.validAccessToken(for: .user("alice")) == nil)

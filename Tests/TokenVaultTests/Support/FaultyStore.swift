@@ -126,10 +126,10 @@ final class FaultyStore: VaultStore {
     }
 
     func read<R>(
-        _ foresight: Foresight, _ body: (Reader) throws(StoreError) -> R
+        _ prefetchHint: PrefetchHint, _ body: (Reader) throws(StoreError) -> R
     ) async throws(StoreError) -> R {
         try state.withLock({ $0.beforeReading })?()
-        let result = try await base.read(foresight, body)
+        let result = try await base.read(prefetchHint, body)
         guard let intent = (result as? StoredLogin)?.intent, intent.owner == owner, intent.tries > 0 else {
             return result
         }
@@ -150,12 +150,12 @@ final class FaultyStore: VaultStore {
 
     /// Faults come to what changes a row: they happen when all of it has been written, before the commit or after it.
     func perform(
-        _ foresight: Foresight, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
+        _ prefetchHint: PrefetchHint, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
     ) async throws {
         await state.withLock({ $0.beforeUpdate })?()
         // An engine may run a body again, whose fault is the same then.
         let decided = Mutex<Fault??>(nil)
-        let (hasChanged, fault) = try await base.write(foresight) { [self] transaction in
+        let (hasChanged, fault) = try await base.write(prefetchHint) { [self] transaction in
             let before = try Self.changes(in: transaction)
             try body(transaction)
             guard try Self.changes(in: transaction) != before else { return (false, nil as Fault?) }

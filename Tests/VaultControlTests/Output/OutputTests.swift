@@ -68,7 +68,7 @@ struct OutputTests {
     }
 
     @Test func tablesHaveHeadingsOnATerminalAndTabsInAPipe() {
-        let rows: [Sheet] = [("alice", "good"), ("b\tob\u{1B}[2J", "dead")].map { user, state in
+        let rows: [OutputRecord] = [("alice", "good"), ("b\tob\u{1B}[2J", "dead")].map { user, state in
             [Field("user", user).column("USER"), Field("state", state).column("STATE")]
         }
         let table = Table(["USER", "STATE"], rows)
@@ -82,7 +82,7 @@ struct OutputTests {
     /// One description gives the object, the lines and the row.
     @Test func aSheetIsRenderedInThreeWays() {
         let now = Date(timeIntervalSince1970: 1_800_000_000)
-        let sheet: Sheet = [
+        let record: OutputRecord = [
             Field("id", "7").label("login").column("LOGIN"),
             Field("tokenEndpoint", "https://a\n.example"),
             Field("expiresAt", now.addingTimeInterval(3_540)).column("EXPIRES"),
@@ -90,11 +90,11 @@ struct OutputTests {
             Field("logins", ["a", "b"]).words(2), .data("isHeld", false), .line("next step", "wait"),
         ]
         #expect(
-            sheet.json.text
+            record.json.text
                 == #"{"id":"7","tokenEndpoint":"https://a\n.example","expiresAt":"2027-01-15T08:59:00Z","scope":null,"#
                 + #""label":null,"renewable":true,"logins":["a","b"],"isHeld":false}"#)
         #expect(
-            sheet.text(isTerminal: false, style: Style(isRich: false), now: now)
+            record.text(isTerminal: false, style: Style(isRich: false), now: now)
                 == """
                 login\t7
                 token endpoint\thttps://a\\n.example
@@ -106,11 +106,11 @@ struct OutputTests {
 
                 """)
         #expect(
-            sheet.text(isTerminal: true, style: Style(isRich: false), now: now)
+            record.text(isTerminal: true, style: Style(isRich: false), now: now)
                 .contains("expires         2027-01-15T08:59:00Z (in 59 min)\n"))
         let headings = ["EXPIRES", "PROVIDER", "LOGIN"]
-        #expect(sheet.row(under: headings, isTerminal: true, now: now) == ["in 59 min", "", "7"])
-        #expect(sheet.row(under: headings, isTerminal: false, now: now) == ["2027-01-15T08:59:00Z", "", "7"])
+        #expect(record.row(under: headings, isTerminal: true, now: now) == ["in 59 min", "", "7"])
+        #expect(record.row(under: headings, isTerminal: false, now: now) == ["2027-01-15T08:59:00Z", "", "7"])
     }
 
     @Test func durationsAreShownInWords() {

@@ -7,7 +7,7 @@ struct TableTests {
     private static let id = "lfxqs7n2mvbsg2e4zj6ptwa3ce"
 
     private static func table(_ rows: [[String]], _ headings: [String] = ["LOGIN", "USER", "LABEL", "STATE"]) -> Table {
-        Table(headings, rows.map { row in Sheet(zip(headings, row).map { Field($0, $1).column($0) }) })
+        Table(headings, rows.map { row in OutputRecord(zip(headings, row).map { Field($0, $1).column($0) }) })
     }
 
     private static func lines(_ table: Table, _ width: Int) -> [Substring] {

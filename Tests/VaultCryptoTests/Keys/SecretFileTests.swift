@@ -10,8 +10,8 @@ struct SecretFileTests {
 
     init() throws { directory = try PrivateDirectory() }
 
-    private static func mount(_ line: String) throws -> MountFacts {
-        try #require(MountFacts(mountInfo: "1 0 8:1 / / rw - ext4 /dev/sda rw\n\(line)\n", id: "77"))
+    private static func mount(_ line: String) throws -> MountView {
+        try #require(MountView(mountInfo: "1 0 8:1 / / rw - ext4 /dev/sda rw\n\(line)\n", id: "77"))
     }
 
     private func error(_ path: String) -> VaultCryptoError? {
@@ -29,7 +29,7 @@ struct SecretFileTests {
         let secret = try Self.mount("77 1 0:5 / /run/secrets ro,relatime - tmpfs tmpfs rw,size=8k")
         let disk = try Self.mount("77 1 8:1 / /etc/secrets ro - ext4 /dev/sda ro")
         let scratch = try Self.mount("77 1 0:5 / /dev/shm rw,nosuid - tmpfs tmpfs rw")
-        let cases: [(mode: UInt32, owner: UInt32, mount: MountFacts?, ours: Bool, roots: Bool)] = [
+        let cases: [(mode: UInt32, owner: UInt32, mount: MountView?, ours: Bool, roots: Bool)] = [
             (0o600, 1000, nil, true, false), (0o400, 0, nil, true, true), (0o600, 0, nil, true, true),
             // Kubernetes with fsGroup, and systemd's credentials with an access control list.
             (0o440, 0, disk, true, true), (0o440, 0, nil, true, true), (0o550, 0, nil, true, true),
@@ -53,13 +53,13 @@ struct SecretFileTests {
         #expect(try !Self.mount("77 1 0:5 / /x rw - tmpfs tmpfs rw").isReadOnly)
         #expect(try Self.mount("77 1 0:5 / /x rw - tmpfs tmpfs ro,size=1").isReadOnly)
         #expect(try !Self.mount("77 1 8:1 / /x ro - ext4 /dev/tmpfs rw").isMemory)
-        #expect(MountFacts(mountInfo: "77 1 0:5 / /x ro", id: "77") == nil)
-        #expect(MountFacts(mountInfo: "", id: "77") == nil)
+        #expect(MountView(mountInfo: "77 1 0:5 / /x ro", id: "77") == nil)
+        #expect(MountView(mountInfo: "", id: "77") == nil)
         _ = try KeyFile.create(at: directory.file("a.key"))
         let descriptor = unsafe open(directory.file("a.key"), O_RDONLY | O_CLOEXEC)
         defer { close(descriptor) }
-        #expect(MountFacts(descriptor: descriptor) != nil)
-        #expect(MountFacts(descriptor: -1) == nil)
+        #expect(MountView(descriptor: descriptor) != nil)
+        #expect(MountView(descriptor: -1) == nil)
     }
 
     @Test(.enabled(if: geteuid() == 0)) func aFileOfRootsThatOneGroupReadsIsRead() throws {

@@ -3,7 +3,7 @@ import VaultStorage
 
 extension RenewalContext {
     /// Failures that one look finds.
-    private static let mostUntold = 256
+    private static let mostUnreported = 256
 
     /// Tells the app that a login is dead, or that its user must act: once, by one process, for each time.
     ///
@@ -45,14 +45,14 @@ extension RenewalContext {
     }
 
     /// For a failure that another process found and had no handler to tell.
-    func announceFailureIfUntold(_ snapshot: SessionSnapshot) {
-        guard handler != nil, snapshot.session.hasUntoldFailure else { return }
+    func announceFailureIfUnreported(_ snapshot: SessionSnapshot) {
+        guard handler != nil, snapshot.session.hasUnreportedFailure else { return }
         announceSoon([snapshot.login])
     }
 
     /// For all that processes without a handler have found, whether or not a caller asks for these logins.
-    func announceUntoldFailures() async {
-        guard handler != nil, let logins = try? await vault.store.untoldFailures(limit: Self.mostUntold),
+    func announceUnreportedFailures() async {
+        guard handler != nil, let logins = try? await vault.store.unreportedFailures(limit: Self.mostUnreported),
             !logins.isEmpty
         else { return }
         announceSoon(logins)

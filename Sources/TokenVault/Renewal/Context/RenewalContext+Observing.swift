@@ -19,7 +19,7 @@ extension RenewalContext {
         metrics.renewed(RenewalOutcome(ending), provider: asked.name, took: took)
         guard let provider = asked.provider else { return }
         let (uptime, random) = (vault.timeSource.uptime(), random())
-        conduct.change(provider) { $0.pace.note(ending, of: login, uptime: uptime, random: random) }
+        health.change(provider) { $0.pace.note(ending, of: login, uptime: uptime, random: random) }
     }
 
     /// Counts a login that is dead from now on.

@@ -67,7 +67,9 @@ extension RenewalContext {
         do {
             try await vault.change(reply.login) { state in
                 if state.holds(reply) { return }
-                guard state.isOpen(RenewalClaim(reply)) else { return state.disown(reply, spent: nil, at: now) }
+                guard state.isOpen(RenewalClaim(reply)) else {
+                    return state.discardForRevocation(reply, spent: nil, at: now)
+                }
                 state.commit(reply, afterDoubt: state.intent?.isInDoubt ?? false, isFromSpool: true)
             }
         } catch let error as StoreError where error.code == .notFound(.login) {

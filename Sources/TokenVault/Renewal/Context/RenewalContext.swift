@@ -13,8 +13,8 @@ package final class RenewalContext: Sendable {
     let revoker: Revoker
     let metrics: RenewalMetrics
     let calls: CallMetrics
-    let conduct = ProviderConduct()
-    let turns: ProviderTurns
+    let health = ProviderHealth()
+    let turns: ProviderLimiter
     let secretTrials = SecretTrials()
     let successes = KnownSuccesses()
     let refusedTargets = RefusedTargets()
@@ -44,7 +44,7 @@ package final class RenewalContext: Sendable {
         metrics = RenewalMetrics(options.metrics)
         calls = CallMetrics(options.metrics)
         serverNonces = ServerNonces(gate: NonceGate(vault.timeSource))
-        let turns = ProviderTurns(timeSource: vault.timeSource)
+        let turns = ProviderLimiter(timeSource: vault.timeSource)
         self.turns = turns
         closing = vault.whenClosing { turns.close() }
     }
@@ -61,7 +61,7 @@ package final class RenewalContext: Sendable {
     /// - Parameter isClean: Whether the login that wants to has not been refused since its last success.
     func probe(_ provider: StoredProvider, isClean: Bool = true) -> Timestamp? {
         let now = vault.now
-        return conduct.change(provider.handle) {
+        return health.change(provider.handle) {
             $0.breaker.probe(revision: provider.revision, now: now, isClean: isClean)
         }
     }
@@ -69,7 +69,7 @@ package final class RenewalContext: Sendable {
     /// - Parameter moment: In which the breaker let the refused request pass: ``Breaker/moment``. Nil: in this one.
     func openBreaker(_ provider: StoredProvider, moment: Int? = nil) {
         let (now, random) = (vault.now, random())
-        conduct.change(provider.handle) {
+        health.change(provider.handle) {
             $0.breaker.open(
                 revision: provider.revision, now: now, random: random, moment: moment ?? $0.breaker.moment)
         }
@@ -84,7 +84,7 @@ package final class RenewalContext: Sendable {
     ///   - moment: see ``openBreaker(_:moment:)``.
     func noteRefusal(of login: LoginHandle, isClean: Bool, by provider: StoredProvider, moment: Int) {
         let (now, random) = (vault.now, random())
-        let isEnough = conduct.change(provider.handle) {
+        let isEnough = health.change(provider.handle) {
             $0.breaker.noteRefusal(
                 of: login, isClean: isClean, revision: provider.revision, now: now, random: random, moment: moment)
         }
@@ -98,7 +98,7 @@ package final class RenewalContext: Sendable {
     func followStop(of provider: StoredProvider) async throws(StoreError) {
         let now = vault.now
         let isStopped = try await vault.store.endings(of: provider.handle).stoppedAt != nil
-        conduct.change(provider.handle) {
+        health.change(provider.handle) {
             $0.breaker.follow(isStopped: isStopped, revision: provider.revision, now: now)
         }
     }

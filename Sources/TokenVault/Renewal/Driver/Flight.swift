@@ -17,7 +17,7 @@ final class Flight: Sendable {
     }
 
     /// The place of one who waits.
-    struct Seat: Sendable {
+    struct Waiter: Sendable {
         fileprivate let id: Int
         fileprivate let answer = OneAnswer<Wait>()
     }
@@ -73,38 +73,38 @@ final class Flight: Sendable {
     /// Counts one who is going to wait.
     ///
     /// - Parameter isCaller: for a token.
-    func join(isCaller: Bool = true) -> Seat {
-        let (seat, action) = state.withLock { state in
+    func join(isCaller: Bool = true) -> Waiter {
+        let (waiter, action) = state.withLock { state in
             state.joined += 1
-            let seat = Seat(id: state.joined)
-            state.waiters[seat.id] = Waiter(answer: seat.answer)
-            guard isCaller, !state.hasCaller else { return (seat, nil as (@Sendable () -> Void)?) }
+            let waiter = Waiter(id: state.joined)
+            state.waiters[waiter.id] = Waiter(answer: waiter.answer)
+            guard isCaller, !state.hasCaller else { return (waiter, nil as (@Sendable () -> Void)?) }
             state.hasCaller = true
             defer { state.onCaller = nil }
-            return (seat, state.onCaller)
+            return (waiter, state.onCaller)
         }
         action?()
-        return seat
+        return waiter
     }
 
     /// Waits for the end, the caller's cancellation or the deadline, whichever comes first; or for tokens that are safe
     /// though not stored, if they are good enough for the caller.
     func wait(
-        as seat: Seat, deadline: Duration?, timeSource: any TimeSource,
+        as waiter: Waiter, deadline: Duration?, timeSource: any TimeSource,
         accepts: @escaping @Sendable (SpooledReply) -> Bool = { _ in false }
     ) async -> Wait {
         // What is there already is there also for who waits for no time at all.
         let served = state.withLock { state -> SpooledReply? in
-            state.waiters[seat.id]?.accepts = accepts
+            state.waiters[waiter.id]?.accepts = accepts
             return state.spooled.flatMap { accepts($0) ? $0 : nil }
         }
-        if let served { settle(seat, .spooled(served)) }
-        let alarm = deadline.map { timeSource.alarm(after: $0) { self.settle(seat, .deadlinePassed) } }
+        if let served { settle(waiter, .spooled(served)) }
+        let alarm = deadline.map { timeSource.alarm(after: $0) { self.settle(waiter, .deadlinePassed) } }
         defer { alarm?.cancel() }
         return await withTaskCancellationHandler {
-            await seat.answer.value()
+            await waiter.answer.value()
         } onCancel: {
-            cancelWait(seat)
+            cancelWait(waiter)
         }
     }
 
@@ -130,7 +130,7 @@ final class Flight: Sendable {
         for waiter in served.values { waiter.answer.give(.spooled(reply)) }
     }
 
-    private func cancelWait(_ seat: Seat) {
+    private func cancelWait(_ waiter: Waiter) {
         let action: (@Sendable () -> Void)? = state.withLock { state in
             guard state.ending == nil else { return nil }
             state.cancelled += 1
@@ -138,12 +138,12 @@ final class Flight: Sendable {
             defer { state.onAbandon = nil }
             return state.onAbandon
         }
-        settle(seat, .cancelled)
+        settle(waiter, .cancelled)
         action?()
     }
 
-    private func settle(_ seat: Seat, _ wait: Wait) {
-        state.withLock { _ = $0.waiters.removeValue(forKey: seat.id) }
-        seat.answer.give(wait)
+    private func settle(_ waiter: Waiter, _ wait: Wait) {
+        state.withLock { _ = $0.waiters.removeValue(forKey: waiter.id) }
+        waiter.answer.give(wait)
     }
 }

@@ -20,9 +20,9 @@ extension Renewal {
         let endpoint = TokenEndpoint(
             binding: binding, transport: recorder ?? context.transport, now: vault.wallClock,
             timeLeft: { timeLeft(current) }, nonces: context.serverNonces,
-            mayGoOn: { await hindranceNow(current, claim) == nil })
+            mayGoOn: { await obstacleNow(current, claim) == nil })
         var dpop = stored.key.flatMap { DPoPContext($0) }
-        dpop?.clockOffset = context.conduct[provider.handle].clockOffset
+        dpop?.clockOffset = context.health[provider.handle].clockOffset
         let scope =
             claim.target.scope ?? (binding.style.sendsScopeOnRefresh ? stored.session.grantedScope : nil)
         let classification = await ClassificationContext(
@@ -35,23 +35,23 @@ extension Renewal {
         exchange.resources = claim.target.resource.map { [$0] } ?? []
         exchange.insistsOnScope = claim.target.scope != nil
         guard hasTimeForRequest(current) else { return .replied(.verdict(.notSent(.outOfTime))) }
-        if let hindrance = await hindrance(current, claim) { return .replied(.verdict(.notSent(hindrance))) }
+        if let obstacle = await obstacle(current, claim) { return .replied(.verdict(.notSent(obstacle))) }
         budget.begin(uptime: vault.timeSource.uptime())
         let result = await endpoint.refresh(exchange, context: classification)
         // A request came first that carries no refresh token. Perhaps this login's time was over when it was answered.
         if result.grantsSent == 0, result.requestsSent > 0,
-            let hindrance = await hindranceNow(current, claim)
+            let obstacle = await obstacleNow(current, claim)
         {
-            return .replied(.verdict(.notSent(hindrance)))
+            return .replied(.verdict(.notSent(obstacle)))
         }
         if let offset = result.clockOffset {
-            context.conduct.change(provider.handle) { $0.clockOffset = offset }
+            context.health.change(provider.handle) { $0.clockOffset = offset }
         }
         attempt?.nonces.merge(result.nonces) { _, new in new }
         attempt?.leavesDoubt = result.leavesDoubt
         attempt?.answer = result.answer(
             hiding: [text] + provider.record.clientSecrets.compactMap { $0.string() })
-        attempt?.untoldRepeats = max(0, result.grantsSent - 1)
+        attempt?.unreportedRepeats = max(0, result.grantsSent - 1)
         if case .transient(let failure) = result.outcome, failure.cause == .notSent(.noClientCertificate) {
             // Waiting does not help: the app must be given another transport.
             vault.logger.warning(

@@ -59,7 +59,7 @@ extension Renewal {
             questionFence: continuing?.method == .session ? continuing?.fence : nil, givenBack: givenBack)
         // Asking the app needs no turn: it may take a minute.
         if let provider, sends { await takeTurn(at: provider) }
-        plan.moment = provider.map { context.conduct[$0.handle].breaker.moment } ?? 0
+        plan.moment = provider.map { context.health[$0.handle].breaker.moment } ?? 0
         // The renewal before may have found out that it is better not to try.
         if let provider,
             let until = context.probe(provider, isClean: isClean)
@@ -80,12 +80,12 @@ extension Renewal {
     }
 
     private func openUntil(_ provider: StoredProvider, isClean: Bool) -> Timestamp? {
-        context.conduct[provider.handle].breaker.openUntil(
+        context.health[provider.handle].breaker.openUntil(
             revision: provider.revision, now: vault.now, isClean: isClean)
     }
 
     private func refusal(by provider: StoredProvider, until: Timestamp) -> RenewalRefusal {
-        context.conduct[provider.handle].breaker.isStopped
+        context.health[provider.handle].breaker.isStopped
             ? .providerStopped(until: until) : .breakerOpen(until: until)
     }
 
@@ -197,14 +197,14 @@ extension Renewal {
 
 extension ProviderRecord {
     /// Nil: it may be asked as often as anybody likes.
-    var turnLimits: ProviderTurns.Limits? {
+    var turnLimits: ProviderLimiter.Limits? {
         guard let profile = try? profile else { return nil }
         let limits = profile.limits
         // Where a wrong secret looks like a dead login, one login finds out at a time.
         let isAmbiguous = !profile.reply.bareDeadStatuses.isEmpty && !clientSecrets.isEmpty
         let concurrent = isAmbiguous ? 1 : limits.concurrentRequests
         guard concurrent != nil || limits.requestsPerMinute != nil else { return nil }
-        return ProviderTurns.Limits(concurrent: concurrent, perMinute: limits.requestsPerMinute)
+        return ProviderLimiter.Limits(concurrent: concurrent, perMinute: limits.requestsPerMinute)
     }
 }
 

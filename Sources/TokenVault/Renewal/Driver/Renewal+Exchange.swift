@@ -18,12 +18,12 @@ extension Renewal {
         let endpoint = TokenEndpoint(
             binding: binding, transport: recorder ?? context.transport, now: vault.wallClock,
             timeLeft: { timeLeft(current) }, nonces: context.serverNonces,
-            mayGoOn: { await hindranceNow(current, claim) == nil })
+            mayGoOn: { await obstacleNow(current, claim) == nil })
         var dpop = stored.key.flatMap { DPoPContext($0) }
-        dpop?.clockOffset = context.conduct[provider.handle].clockOffset
+        dpop?.clockOffset = context.health[provider.handle].clockOffset
         let scope = rules.sendsScope ? stored.session.grantedScope.flatMap { try? Scope($0) } : nil
-        if let hindrance = await hindranceNow(current, claim) {
-            return .replied(.verdict(.notSent(hindrance)))
+        if let obstacle = await obstacleNow(current, claim) {
+            return .replied(.verdict(.notSent(obstacle)))
         }
         budget.begin(uptime: vault.timeSource.uptime())
         let result = await endpoint.exchange(
@@ -31,12 +31,12 @@ extension Renewal {
             context: ClassificationContext(
                 expectedTokenType: stored.key == nil ? .bearer : .dpop, expectedIdentity: stored.identity))
         if let offset = result.clockOffset {
-            context.conduct.change(provider.handle) { $0.clockOffset = offset }
+            context.health.change(provider.handle) { $0.clockOffset = offset }
         }
         attempt?.nonces.merge(result.nonces) { _, new in new }
         attempt?.refusal = ClientRefusal(result.outcome, isConfidential: false)
         guard case .success(let issued) = result.outcome else {
-            return .replied(.verdict(RenewalVerdict(ofExchange: result.outcome)))
+            return .replied(.verdict(RenewalFailure(ofExchange: result.outcome)))
         }
         if let current = attempt {
             attempt?.reply = SpooledReply(issued, of: current, startedAt: Timestamp(result.startedAt))
@@ -45,7 +45,7 @@ extension Renewal {
     }
 }
 
-extension RenewalVerdict {
+extension RenewalFailure {
     /// What an exchange that brought nothing means. It never kills a login: what was refused is the app's token.
     init(ofExchange outcome: TokenOutcome) {
         self =

@@ -13,9 +13,9 @@ extension Renewal {
     /// server alone, which refuses signed requests that come late.
     ///
     /// - Parameter since: what counts as the time of the claim, if the app was asked in between.
-    func hindrance(
+    func obstacle(
         _ attempt: RenewalAttempt, _ claim: RenewalClaim, since: Duration? = nil
-    ) async -> RenewalVerdict.Hindrance? {
+    ) async -> RenewalFailure.Obstacle? {
         guard vault.store.ownsItsLock else { return .ownershipLost }
         let lookedAt = vault.timeSource.uptime()
         do throws(StoreError) {
@@ -38,7 +38,7 @@ extension Renewal {
     }
 
     /// The same where the app or the provider was asked since the claim: how long that took does not count.
-    func hindranceNow(_ attempt: RenewalAttempt, _ claim: RenewalClaim) async -> RenewalVerdict.Hindrance? {
-        await hindrance(attempt, claim, since: vault.timeSource.uptime())
+    func obstacleNow(_ attempt: RenewalAttempt, _ claim: RenewalClaim) async -> RenewalFailure.Obstacle? {
+        await obstacle(attempt, claim, since: vault.timeSource.uptime())
     }
 }

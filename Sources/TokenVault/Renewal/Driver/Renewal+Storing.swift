@@ -16,7 +16,7 @@ extension Renewal {
         let isFruitless =
             outcome == .successorOnly(.downgraded) || outcome == .successorOnly(.accessTokenMissing) && isSecond
         // What counts is what the vault says: another process may have let it go on.
-        let isStopped = attempt.provider.map { context.conduct[$0.handle].breaker.isStopped } ?? false
+        let isStopped = attempt.provider.map { context.health[$0.handle].breaker.isStopped } ?? false
         do {
             let isStored = try await vault.change(login, endings: isStopped ? .max : nil) { state in
                 // A commit that was reported as failed may have happened all the same.
@@ -24,9 +24,9 @@ extension Renewal {
                 state.auditEvents += attempt.repeatEvents
                 guard state.isOpen(claim) else {
                     if claim.method == .session {
-                        state.disownAnswer(reply, of: claim, at: now)
+                        state.discardReplyForRevocation(reply, of: claim, at: now)
                     } else {
-                        state.disown(reply, spent: attempt.stored.refresh?.refreshToken, at: now)
+                        state.discardForRevocation(reply, spent: attempt.stored.refresh?.refreshToken, at: now)
                     }
                     return state.holds(reply)
                 }
@@ -45,14 +45,14 @@ extension Renewal {
             }
             return isStored ? .stored : .superseded
         } catch let error as StoreError where error.code == .notFound(.login) {
-            return await disownWithoutLogin(reply)
+            return await discardWithoutLogin(reply)
         } catch {
             return Self.failure(error, vault, login)
         }
     }
 
     /// The login is gone: what came late for it is to be revoked.
-    private func disownWithoutLogin(_ reply: SpooledReply) async -> RenewalMachine.Event {
+    private func discardWithoutLogin(_ reply: SpooledReply) async -> RenewalMachine.Event {
         guard let record = reply.revocation(at: vault.now) else { return .superseded }
         do {
             try await vault.store.addOutbox([record])
@@ -104,7 +104,7 @@ extension Renewal {
 
     /// Writes an outcome without tokens.
     func record(
-        _ claim: RenewalClaim, _ verdict: RenewalVerdict, _ attempt: RenewalAttempt?
+        _ claim: RenewalClaim, _ verdict: RenewalFailure, _ attempt: RenewalAttempt?
     ) async -> RenewalMachine.Event {
         let policy = attempt?.policy ?? ReplayPolicy()
         // Should this not be written, this process still knows that nothing was spent.
@@ -195,7 +195,7 @@ extension Renewal {
                 return true
             }
             guard isNoted else { return .superseded }
-            attempt?.untoldRepeats = 0
+            attempt?.unreportedRepeats = 0
             return .stored
         } catch {
             return Self.failure(toNote: error)
@@ -246,13 +246,13 @@ extension Renewal {
     private func follow(_ provider: StoredProvider?) {
         guard let provider else { return }
         let now = vault.now
-        context.conduct.change(provider.handle) {
+        context.health.change(provider.handle) {
             $0.breaker.follow(isStopped: true, revision: provider.revision, now: now, pause: Backoff.probe.first)
         }
     }
 }
 
-extension RenewalVerdict {
+extension RenewalFailure {
     /// The server has refused this very token.
     var isRefusalOfToken: Bool { self == .dead(.deadGrant) || self == .dead(.lostResponse) }
 

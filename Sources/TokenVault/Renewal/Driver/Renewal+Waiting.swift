@@ -6,7 +6,7 @@ extension Renewal {
     /// The waits of the machine. Waiting for another owner watches the intent by reading: a write for each look would
     /// be a durable commit that changes nothing.
     func rest(
-        _ pause: RenewalMachine.Pause, _ attempt: RenewalAttempt?, _ patience: inout ClosingPatience
+        _ pause: RenewalMachine.Pause, _ attempt: RenewalAttempt?, _ patience: inout CloseBackoff
     ) async -> RenewalMachine.Event {
         switch pause {
         case .forOwner:
@@ -19,7 +19,7 @@ extension Renewal {
                 guard patience.lasts(isSpooled: attempt?.spooled != nil) else { return .closed }
             }
             let pause = Backoff.storing.pause(afterFailures: failures, random: context.random())
-            await vault.pause(vault.isClosing ? min(pause, ClosingPatience.longestPause) : pause)
+            await vault.pause(vault.isClosing ? min(pause, CloseBackoff.longestPause) : pause)
         }
         return .pauseEnded
     }
@@ -70,7 +70,7 @@ extension Renewal {
 ///
 /// Not for long once they are in the spool: the next process that opens the vault finds them there. Longer if they are
 /// nowhere but in memory, but not for ever: who closes wants to end, and the disk may be full until he has.
-struct ClosingPatience {
+struct CloseBackoff {
     static let longestPause = Duration.milliseconds(500)
     static let triesWithSpool = 3
     static let triesWithout = 20

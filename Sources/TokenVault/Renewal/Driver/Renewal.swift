@@ -20,7 +20,7 @@ struct Renewal: Sendable {
     /// What came, until what it brought is stored.
     let responses = HeldResponses()
     /// The right to ask a provider that lets only so many ask at a time.
-    let turn: HeldTurn
+    let turn: RateLimitPermit
     /// How long it may take.
     let budget = RenewalBudget()
     /// Of the call that started it, for traces.
@@ -37,7 +37,7 @@ struct Renewal: Sendable {
         self.login = login
         self.demand = demand
         target = flight.target
-        turn = HeldTurn(context.turns)
+        turn = RateLimitPermit(context.turns)
     }
 
     func run() async -> RenewalMachine.Ending {
@@ -59,7 +59,7 @@ struct Renewal: Sendable {
         }
         var machine = RenewalMachine(hasConsent: await hasConsent())
         var attempt: RenewalAttempt?
-        var patience = ClosingPatience()
+        var patience = CloseBackoff()
         var event = RenewalMachine.Event.started
         while true {
             var answer: RenewalMachine.Event?
@@ -106,7 +106,7 @@ struct Renewal: Sendable {
                     }
                 case .closeBreaker:
                     guard let provider = attempt?.provider else { continue }
-                    context.conduct.change(provider.handle) { $0.breaker.succeed() }
+                    context.health.change(provider.handle) { $0.breaker.succeed() }
                     if attempt?.hasKnownLifetime == false, attempt?.reply.map(context.shouldLearnExpiry) == true {
                         await context.learnExpiry(of: login, within: timeLeft(attempt))
                     }
@@ -136,7 +136,7 @@ struct Renewal: Sendable {
     private func endProbe(_ attempt: RenewalAttempt?) {
         guard let provider = attempt?.provider else { return }
         let now = vault.now
-        context.conduct.change(provider.handle) { $0.breaker.probeEnded(now: now) }
+        context.health.change(provider.handle) { $0.breaker.probeEnded(now: now) }
     }
 
     /// Whether the app has agreed to this very renewal a moment ago.
@@ -208,13 +208,13 @@ struct RenewalAttempt: Sendable {
     var refusal: ClientRefusal?
     /// How often the refresh token travelled again within the last exchange, for a proof or a scope, as far as no
     /// transaction has told of it.
-    var untoldRepeats = 0
+    var unreportedRepeats = 0
 }
 
 extension RenewalAttempt {
     /// What is to be told of the last exchange beside its outcome.
     var repeatEvents: [AuditEvent] {
-        Array(repeating: AuditEvent(.renewalRepeated, [.cause(.challenge)]), count: untoldRepeats)
+        Array(repeating: AuditEvent(.renewalRepeated, [.cause(.challenge)]), count: unreportedRepeats)
     }
 }
 

@@ -23,7 +23,7 @@ extension RenewalEngine {
             hasFound = if isFoundNow { true } else { await !isLeftAlone(provider) }
         default: return false
         }
-        if hasFound, let provider { context.conduct.change(provider) { $0.pace.release() } }
+        if hasFound, let provider { context.health.change(provider) { $0.pace.release() } }
         return hasFound
     }
 
@@ -31,6 +31,6 @@ extension RenewalEngine {
     /// asked for it.
     private func isLeftAlone(_ provider: ProviderHandle) async -> Bool {
         guard let stored = try? await vault.store.provider(provider) else { return true }
-        return context.conduct[provider].breaker.openUntil(revision: stored.revision, now: vault.now) != nil
+        return context.health[provider].breaker.openUntil(revision: stored.revision, now: vault.now) != nil
     }
 }

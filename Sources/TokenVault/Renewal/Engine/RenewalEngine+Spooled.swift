@@ -10,7 +10,7 @@ extension RenewalEngine {
         let session = SessionRecord(
             state: .established, accessToken: reply.accessToken, tokenType: reply.tokenType,
             createdAt: reply.obtainedAt, obtainedAt: reply.obtainedAt, expiresAt: reply.expiresAt)
-        return TokenJudge(position: reply.position.successor, session: session, now: vault.now)
+        return TokenClassifier(position: reply.position.successor, session: session, now: vault.now)
             .isAcceptable(for: demand)
     }
 

@@ -56,7 +56,7 @@ final class RenewalEngine: Sendable {
     private func waitForToken(
         _ first: SessionSnapshot, target: TokenTarget, demand: RenewalDemand, deadline: Duration?
     ) async throws -> VaultToken {
-        vault.lookAtClock()
+        vault.checkClock()
         let login = first.login
         let started = vault.timeSource.uptime()
         var (round, known) = (0, first)
@@ -124,7 +124,7 @@ final class RenewalEngine: Sendable {
     func join(
         _ login: LoginHandle, target: TokenTarget = .own, demand: RenewalDemand, deadline: Duration?
     ) async -> (Flight, Flight.Wait) {
-        let (flight, seat, isNew) = flights.withLock { flights in
+        let (flight, waiter, isNew) = flights.withLock { flights in
             if let flight = flights[login] { return (flight, flight.join(isCaller: demand.isForCaller), false) }
             let flight = Flight(target: target)
             flights[login] = flight
@@ -132,7 +132,7 @@ final class RenewalEngine: Sendable {
         }
         if isNew { start(flight, login, demand) }
         let wait = await flight.wait(
-            as: seat, deadline: deadline, timeSource: vault.timeSource,
+            as: waiter, deadline: deadline, timeSource: vault.timeSource,
             accepts: { $0.target == target && self.isAcceptable($0, for: demand) })
         return (flight, wait)
     }

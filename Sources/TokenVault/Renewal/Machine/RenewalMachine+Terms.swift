@@ -21,7 +21,7 @@ extension RenewalMachine {
         /// The vault did not take the new tokens; they are being written beside it. `last`: nothing more is tried after.
         case spooling(RenewalClaim, RenewalReply, failures: Int, last: RenewalRefusal?)
         /// An outcome without tokens is being written.
-        case recording(RenewalClaim, RenewalVerdict, failures: Int)
+        case recording(RenewalClaim, RenewalFailure, failures: Int)
         case ended(Ending)
     }
 
@@ -66,7 +66,7 @@ extension RenewalMachine {
         case exchange(RenewalClaim)
         case store(RenewalClaim, RenewalReply)
         case spool(RenewalClaim)
-        case record(RenewalClaim, RenewalVerdict)
+        case record(RenewalClaim, RenewalFailure)
         /// The spooled tokens are safe, if not in the vault: waiters may have them.
         case serveSpooled(RenewalClaim)
         case unspool
@@ -94,7 +94,7 @@ extension RenewalMachine {
         /// Someone else's change came first; the row says what is true now.
         case superseded
         case refused(RenewalRefusal)
-        case failed(RenewalVerdict)
+        case failed(RenewalFailure)
         /// The new refresh token is safe, but no access token came with it.
         case successorOnly(RenewalReply.Defect)
     }

@@ -152,7 +152,7 @@ struct RenewalMachine: Equatable, Sendable {
             // A request that would leave no trace is not sent. The doubt is older than the replay.
             var unsent = claim
             unsent.tries -= 1
-            let verdict = RenewalVerdict.inDoubt(mayReplay: false)
+            let verdict = RenewalFailure.inDoubt(mayReplay: false)
             return enter(.recording(unsent, verdict, failures: 0), .record(unsent, verdict))
         default: return []
         }
@@ -179,7 +179,7 @@ struct RenewalMachine: Equatable, Sendable {
             .pause(.beforeStoringAgain(failures: failures)))
     }
 
-    private mutating func recorded(_ verdict: RenewalVerdict, for claim: RenewalClaim) -> [Effect] {
+    private mutating func recorded(_ verdict: RenewalFailure, for claim: RenewalClaim) -> [Effect] {
         switch verdict {
         case .dead:
             return [.announceRefreshFailed] + end(.failed(verdict))

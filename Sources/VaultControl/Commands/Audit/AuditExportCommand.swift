@@ -65,12 +65,12 @@ struct AuditExportCommand: VaultCommand {
             if record.sequence > position + 1 {
                 let gap = position + 1...record.sequence - 1
                 gaps.append(gap)
-                let facts: Sheet = [.data("first", Int(gap.lowerBound)), .data("through", Int(gap.upperBound))]
-                try invocation.console.write(Sheet([.data("gap", facts)]).json.text + "\n", to: .output)
+                let facts: OutputRecord = [.data("first", Int(gap.lowerBound)), .data("through", Int(gap.upperBound))]
+                try invocation.console.write(OutputRecord([.data("gap", facts)]).json.text + "\n", to: .output)
             }
-            var sheet = AuditLines.sheet(record)
-            sheet += [.data("link", record.link.map { Data($0).base64EncodedString() })]
-            try invocation.console.write(sheet.json.text + "\n", to: .output)
+            var record = AuditLines.record(record)
+            record += [.data("link", record.link.map { Data($0).base64EncodedString() })]
+            try invocation.console.write(record.json.text + "\n", to: .output)
             position = record.sequence
             count += 1
             if record.damage != nil { hasDamage = true }

@@ -21,9 +21,9 @@ struct AuditLines {
     mutating func print(_ record: AuditRecord) async throws {
         let userId = try await userId(record)
         if invocation.isJSON {
-            var sheet = Self.sheet(record)
-            if names != nil { sheet += [.data("userId", userId)] }
-            try invocation.console.write(sheet.json.text + "\n", to: .output)
+            var record = Self.record(record)
+            if names != nil { record += [.data("userId", userId)] }
+            try invocation.console.write(record.json.text + "\n", to: .output)
             return
         }
         let cells = Self.cells(record, userId)
@@ -98,32 +98,34 @@ struct AuditLines {
         return parts.joined(separator: " ")
     }
 
-    private static func sheet(_ actor: VaultOptions.Actor) -> Sheet {
+    private static func record(_ actor: VaultOptions.Actor) -> OutputRecord {
         [
             .data("uid", actor.uid), .data("name", actor.name), .data("host", actor.host), .data("tool", actor.tool),
         ]
     }
 
-    static func sheet(_ record: AuditRecord) -> Sheet {
-        var sheet: Sheet = [
+    static func record(_ record: AuditRecord) -> OutputRecord {
+        var record: OutputRecord = [
             .data("sequence", Int(record.sequence)), .data("time", record.date), .data("kind", record.kind),
             .data("user", record.userHandle), .data("login", record.login), .data("provider", record.provider),
             .data("revision", record.revision.map { Int($0) }),
             .data(
                 "details",
-                record.details.map { detail -> Sheet in [.data("name", detail.name), .data("value", detail.value)] }),
-            .data("actor", record.actor.map(sheet)),
+                record.details.map { detail -> OutputRecord in
+                    [.data("name", detail.name), .data("value", detail.value)]
+                }),
+            .data("actor", record.actor.map(record)),
             .data("state", record.state.map { StateWords.code($0) }),
             .data("generation", record.generation.map { Int($0) }),
         ]
         if let pruning = record.pruning {
-            let facts: Sheet = [
+            let facts: OutputRecord = [
                 .data("first", Int(pruning.first)), .data("through", Int(pruning.through)),
                 .data("removed", Int(pruning.removed)), .data("kept", Int(pruning.kept)),
             ]
-            sheet += [.data("pruned", facts)]
+            record += [.data("pruned", facts)]
         }
-        if let damage = record.damage { sheet += [.data("damaged", damage)] }
-        return sheet
+        if let damage = record.damage { record += [.data("damaged", damage)] }
+        return record
     }
 }

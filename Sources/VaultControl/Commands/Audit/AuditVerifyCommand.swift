@@ -24,7 +24,7 @@ struct AuditVerifyCommand: VaultCommand {
             defer { progress.finish() }
             return try await vault.verifyAudit { progress.update(done: $0, total: $1) }
         }
-        try invocation.emit(sheet(report), text: text(report, invocation))
+        try invocation.emit(record(report), text: text(report, invocation))
         guard report.isClean else { throw ExitRequest(status: report.isOnlyRolledBack ? .rollback : .damaged) }
     }
 
@@ -39,8 +39,8 @@ struct AuditVerifyCommand: VaultCommand {
             + invocation.style.red("damaged") + ": \(Count.of(report.findingCount, "finding")) in \(rows)\n" + head
     }
 
-    private func sheet(_ report: AuditReport) -> Sheet {
-        let head: Sheet = [
+    private func record(_ report: AuditReport) -> OutputRecord {
+        let head: OutputRecord = [
             .data("sequence", Int(report.headSequence)), .data("link", Data(report.headLink).base64EncodedString()),
         ]
         return [
@@ -50,7 +50,7 @@ struct AuditVerifyCommand: VaultCommand {
         ]
     }
 
-    private func findings(_ report: AuditReport) -> [Sheet] {
+    private func findings(_ report: AuditReport) -> [OutputRecord] {
         report.findings.map { finding in
             [
                 Field("subject", finding.subject).column("WHAT"), Field("handle", finding.handle).column("WHICH"),

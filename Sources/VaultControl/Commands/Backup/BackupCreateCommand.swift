@@ -48,7 +48,7 @@ struct BackupCreateCommand: VaultCommand {
         }
         let seconds = (ContinuousClock.now - started) / .seconds(1)
         try invocation.emit(
-            BackupSheets.sheet(backup) + [
+            BackupRecords.record(backup) + [
                 Field("milliseconds", Int(seconds * 1_000)).label("time").words(Instant.duration(seconds))
             ])
         invocation.hint("check every cell of it: vaultctl backup verify '\(backup.path)'")

@@ -16,7 +16,7 @@ struct BackupListCommand: VaultCommand {
         let (entries, isOnServer) = try await VaultAccess(global, invocation).open { vault in
             (try await vault.backups(), try await vault.server() != nil)
         }
-        try invocation.emit("backups", entries.map(BackupSheets.sheet), ["BACKUP", "MADE", "STATE", "PATH"])
+        try invocation.emit("backups", entries.map(BackupRecords.record), ["BACKUP", "MADE", "STATE", "PATH"])
         if isOnServer {
             invocation.hint("a vault on a server is backed up with its database: man tokenvault-postgresql")
         } else if entries.isEmpty {
@@ -39,7 +39,7 @@ struct BackupForgetCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let forgotten = try await VaultAccess(global, invocation).open { vault in
             let known = try VaultAccess.find(backup, in: try await vault.backups())
-            if BackupSheets.state(of: known).code == "here" {
+            if BackupRecords.state(of: known).code == "here" {
                 throw Failure(
                     .usage, code: "inUse", "the backup is still there: \(Printable.path(known.path))",
                     hints: ["destroy the file first"])

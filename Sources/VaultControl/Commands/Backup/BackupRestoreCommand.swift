@@ -80,31 +80,31 @@ struct BackupRestoreCommand: VaultCommand {
     }
 
     private func plan(
-        _ facts: BackupFacts, _ place: NamedPlace, _ key: KeySource, _ access: VaultAccess, _ invocation: Invocation
+        _ facts: BackupView, _ place: NamedPlace, _ key: KeySource, _ access: VaultAccess, _ invocation: Invocation
     ) async throws {
         let options = try access.vaultOptions
         let report = try await access.explaining(place, access.keyInUse) {
             try await Vault.verifyBackup(at: place.path, unlockedBy: key, options: options, evidence: evidence)
         }
         try invocation.emit(
-            BackupSheets.sheet(facts) + [.data("isDryRun", true), .data("isClean", report?.isClean ?? true)])
+            BackupRecords.record(facts) + [.data("isDryRun", true), .data("isClean", report?.isClean ?? true)])
         if report?.isClean == false { throw ExitRequest(status: .damaged) }
         invocation.note("nothing was restored; the backup and the key are good")
     }
 
     private func emit(_ report: RestoreReport, _ invocation: Invocation) throws {
-        let sheet: Sheet =
+        let record: OutputRecord =
             [
                 Field("vault", report.path), Field("backup", report.backup.id.description),
                 Field("madeAt", report.backup.madeAt).label("state of"),
                 Field("incarnation", Int(clamping: report.incarnation)),
                 Field("droppedLogIns", report.droppedLogIns).label("pending log-ins dropped"),
                 Field("droppedRenewals", report.droppedRenewals).label("open renewals dropped"),
-            ] + BackupSheets.sheet(report.knowledge, since: report.backup) + [
-                .data("providers", report.providers.map(BackupSheets.sheet))
+            ] + BackupRecords.record(report.knowledge, since: report.backup) + [
+                .data("providers", report.providers.map(BackupRecords.record))
             ]
-        let table = Table(BackupSheets.heldHeadings, report.providers.map(BackupSheets.sheet))
-        try invocation.emit(sheet, text: invocation.text(sheet) + "\n" + invocation.text(table))
+        let table = Table(BackupRecords.heldHeadings, report.providers.map(BackupRecords.record))
+        try invocation.emit(record, text: invocation.text(record) + "\n" + invocation.text(table))
         guard report.providers.contains(where: { $0.held > 0 }) else { return }
         invocation.hint("look at what would be accepted: vaultctl restore accept --provider NAME --dry-run")
     }

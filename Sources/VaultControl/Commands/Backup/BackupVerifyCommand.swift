@@ -60,29 +60,29 @@ struct BackupVerifyCommand: VaultCommand {
     }
 
     private func emit(
-        _ facts: BackupFacts, _ report: VerificationReport?, _ drill: DrillOutcome?, _ invocation: Invocation
+        _ facts: BackupView, _ report: VerificationReport?, _ drill: DrillOutcome?, _ invocation: Invocation
     ) throws {
         let isWhole = report?.isClean ?? true
         let depth = report == nil ? "bytes" : "cells"
-        var sheet =
-            BackupSheets.sheet(facts) + [
+        var record =
+            BackupRecords.record(facts) + [
                 .data("isClean", isWhole), .data("checked", depth),
-                .data("findings", report?.findings.map(VerificationFacts.sheet) ?? []),
+                .data("findings", report?.findings.map(VerificationView.record) ?? []),
                 .line(
                     "result",
                     report.map { $0.isClean ? "every cell and the audit chain are as they were written" : "damaged" }
                         ?? "no byte has changed; give a key to check every cell"),
             ]
         if let drill {
-            sheet += [
+            record += [
                 Field("drillIsClean", drill.report.isClean).label("drill")
                     .words(drill.report.isClean ? "restored, and every cell opened" : "the restored vault is damaged"),
                 Field("restoreMilliseconds", Int(drill.restore / .milliseconds(1))).label("a restore takes")
                     .words(Instant.duration(drill.restore / .seconds(1))),
             ]
         }
-        let table = report.map { $0.isClean ? "" : VerificationFacts.text($0, invocation) } ?? ""
-        try invocation.emit(sheet, text: table + invocation.text(sheet))
+        let table = report.map { $0.isClean ? "" : VerificationView.text($0, invocation) } ?? ""
+        try invocation.emit(record, text: table + invocation.text(record))
     }
 }
 

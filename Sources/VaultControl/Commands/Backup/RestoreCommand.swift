@@ -16,7 +16,7 @@ struct RestoreStatusCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let held = try await VaultAccess(global, invocation).open { try await $0.heldLogins() }
-        try invocation.emit("providers", held.map(BackupSheets.sheet), BackupSheets.heldHeadings)
+        try invocation.emit("providers", held.map(BackupRecords.record), BackupRecords.heldHeadings)
         if !held.contains(where: { $0.held > 0 }) { invocation.note("no login is held") }
     }
 }
@@ -88,7 +88,7 @@ struct RestoreAcceptCommand: VaultCommand {
         let count = probe.map { min($0, held.held) } ?? held.held
         let requests = probe == nil ? 0 : count
         try invocation.emit(
-            BackupSheets.sheet(held) + [
+            BackupRecords.record(held) + [
                 .data("isDryRun", true), Field("accepted", count).label("would be accepted"),
                 Field("requests", requests).label("requests sent now"),
             ])
@@ -114,11 +114,11 @@ struct RestoreAcceptCommand: VaultCommand {
     private func emit(
         _ acceptance: RestoreAcceptance, _ probes: ProbedLogins, _ left: Int, _ invocation: Invocation
     ) throws {
-        let sheet: Sheet = [
+        let record: OutputRecord = [
             Field("accepted", acceptance.count), Field("stillHeld", left).label("still held"),
             Field("damaged", acceptance.damaged).words(acceptance.damaged > 0 ? acceptance.damaged : nil),
-            .data("probes", probes.sheets),
+            .data("probes", probes.records),
         ]
-        try invocation.emit(sheet, text: invocation.text(sheet) + probes.text(invocation))
+        try invocation.emit(record, text: invocation.text(record) + probes.text(invocation))
     }
 }

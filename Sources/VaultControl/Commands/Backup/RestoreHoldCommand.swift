@@ -25,7 +25,7 @@ struct RestoreHoldCommand: VaultCommand {
             try await users.vault.holdAllLogins()
             return try await users.vault.heldLogins()
         }
-        try invocation.emit("providers", held.map(BackupSheets.sheet), BackupSheets.heldHeadings)
+        try invocation.emit("providers", held.map(BackupRecords.record), BackupRecords.heldHeadings)
         invocation.note("all logins are held: no refresh token is sent")
         invocation.hint("release them, a few at first: vaultctl restore accept --provider NAME --probe 3")
     }

@@ -24,12 +24,12 @@ struct DamageDiscardCommand: VaultCommand {
         let discarded = try await VaultAccess(global, invocation).open { vault in
             let id = try await selection.id(in: vault)
             let content = try await vault.damagedRow(id)
-            invocation.note("discarding loses \(DamageFacts.loss(content))")
+            invocation.note("discarding loses \(DamageView.loss(content))")
             try confirmation.require(id.description, to: "discard it", invocation)
             return try await vault.discardDamagedRow(id)
         }
         try invocation.emit(
-            Sheet([
+            OutputRecord([
                 .data("discarded", discarded.row.id), .data("table", discarded.row.table.rawValue),
                 .data("rows", discarded.rowCount), .data("hash", discarded.hash), .data("logins", discarded.logins),
             ]), text: "")

@@ -33,12 +33,12 @@ struct DamageExportCommand: VaultCommand {
         }
         try PrivateFile.write(Array(document.utf8), to: output)
         try invocation.emit(
-            Sheet([.data("exported", output), .data("row", id), .data("hash", content.hash)]), text: "")
+            OutputRecord([.data("exported", output), .data("row", id), .data("hash", content.hash)]), text: "")
         invocation.note("wrote \(Count.of(content.rows.count, "row")) to \(Printable.shortened(output, to: 200))")
     }
 
-    private static func document(_ content: DamagedRow.Content, _ vaultID: String) -> Sheet {
-        [.data("format", "tokenvault-damaged-row-1"), .data("vault", vaultID)] + DamageFacts.sheet(content.row)
-            + [.data("hash", content.hash), .data("rows", content.rows.map(DamageFacts.sheet))]
+    private static func document(_ content: DamagedRow.Content, _ vaultID: String) -> OutputRecord {
+        [.data("format", "tokenvault-damaged-row-1"), .data("vault", vaultID)] + DamageView.record(content.row)
+            + [.data("hash", content.hash), .data("rows", content.rows.map(DamageView.record))]
     }
 }

@@ -17,7 +17,7 @@ struct DamageListCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let rows = try await VaultAccess(global, invocation).open { try await $0.damage(limit: limit) }
-        try invocation.emit("damage", rows.map(DamageFacts.sheet), DamageFacts.headings)
+        try invocation.emit("damage", rows.map(DamageView.record), DamageView.headings)
         guard let first = rows.first else {
             invocation.hint("every row opens; vaultctl verify also checks the audit log and the file")
             return

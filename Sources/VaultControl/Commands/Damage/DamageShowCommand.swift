@@ -16,7 +16,7 @@ struct DamageShowCommand: VaultCommand {
             let id = try await selection.id(in: vault)
             return (id, try await vault.damagedRow(id))
         }
-        try invocation.emit(DamageFacts.sheet(content))
+        try invocation.emit(DamageView.record(content))
         invocation.hint("keep a copy: vaultctl damage export \(id) --output FILE")
         invocation.hint("discard it: vaultctl damage discard \(id)")
     }

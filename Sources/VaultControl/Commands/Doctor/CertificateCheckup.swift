@@ -19,7 +19,7 @@ enum CertificateCheckup {
         }
     }
 
-    static func finding(_ certificate: Provider.CertificateFacts, of provider: String, now: Date) -> DoctorFinding {
+    static func finding(_ certificate: Provider.CertificateView, of provider: String, now: Date) -> DoctorFinding {
         let end = Instant.relative(certificate.notValidAfter, now: now)
         if certificate.notValidAfter <= now {
             return DoctorFinding(

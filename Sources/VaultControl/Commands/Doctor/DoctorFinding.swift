@@ -64,7 +64,7 @@ struct DoctorFinding: Sendable {
         self.hint = hint
     }
 
-    var sheet: Sheet {
+    var record: OutputRecord {
         [
             Field("level", level.rawValue).column("level"), Field("check", check.rawValue).column("check"),
             Field("subject", subject).column("subject"), Field("text", text).column("text"),

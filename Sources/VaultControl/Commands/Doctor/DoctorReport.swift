@@ -44,11 +44,11 @@ final class DoctorReport {
 
     private func json(_ found: [DoctorFinding]) -> String {
         let start = findings.isEmpty ? "{\"findings\":[\n" : ",\n"
-        return start + found.map(\.sheet.json.text).joined(separator: ",\n")
+        return start + found.map(\.record.json.text).joined(separator: ",\n")
     }
 
     private static func lines(_ found: [DoctorFinding]) -> String {
-        Table(["level", "check", "subject", "text", "hint"], found.map(\.sheet)).lines
+        Table(["level", "check", "subject", "text", "hint"], found.map(\.record)).lines
     }
 
     private func words(_ found: [DoctorFinding]) -> String {

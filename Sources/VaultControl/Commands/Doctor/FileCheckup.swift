@@ -33,11 +33,11 @@ enum FileCheckup {
                     hint: "name a file on another file system, --witness PATH, or a program, --witness-command JSON")
             ]
         }
-        let name = WitnessFacts.name(witness)
-        if WitnessFacts.sharesDevice(witness, with: vault) {
+        let name = WitnessView.name(witness)
+        if WitnessView.sharesDevice(witness, with: vault) {
             return [
                 DoctorFinding(
-                    .warning, .witness, about: name, WitnessFacts.sharedDevice,
+                    .warning, .witness, about: name, WitnessView.sharedDevice,
                     hint: "let it lie on another file system, or better on another machine")
             ]
         }

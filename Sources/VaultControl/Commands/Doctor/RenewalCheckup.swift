@@ -25,8 +25,8 @@ enum RenewalCheckup {
 
     private static func finding(_ renewal: OpenRenewal, _ vault: Vault, now: Date) async -> DoctorFinding {
         let id = renewal.login.description
-        var text = RenewalFacts.words(renewal, now: now)
-        if let doubt = renewal.doubt { text += "; in doubt \(RenewalFacts.words(doubt, now: now))" }
+        var text = RenewalView.words(renewal, now: now)
+        if let doubt = renewal.doubt { text += "; in doubt \(RenewalView.words(doubt, now: now))" }
         do {
             let login = try await vault.diagnosis(of: renewal.login)
             // It may have ended while this was read.

@@ -14,7 +14,7 @@ struct EventLines {
 
     mutating func print(_ event: SessionEvent) throws {
         if invocation.isJSON {
-            try invocation.console.write(Self.sheet(event).json.text + "\n", to: .output)
+            try invocation.console.write(Self.record(event).json.text + "\n", to: .output)
         } else if invocation.isTerminal {
             let isNarrow = invocation.console.width < Self.leastWidth
             let headings = hasHeadings ? "" : style.bold(Self.columns(Self.headings, isNarrow)) + "\n"
@@ -86,12 +86,12 @@ struct EventLines {
         }
     }
 
-    static func sheet(_ event: SessionEvent) -> Sheet {
-        let common: Sheet = [
+    static func record(_ event: SessionEvent) -> OutputRecord {
+        let common: OutputRecord = [
             .data("time", event.date), .data("event", event.kind.name), .data("login", event.login),
             .data("user", event.userId), .data("generation", event.generation),
         ]
-        let particular: Sheet =
+        let particular: OutputRecord =
             switch event.kind {
             case .willExpire(let date), .refreshTokenWillExpire(let date): [.data("at", date)]
             case .expired, .updated, .recovered: []
@@ -107,7 +107,7 @@ struct EventLines {
         let further: [Field] =
             (event.answer.map { [.data("answer", $0)] } ?? [])
             + (event.cursor.map { [.data("cursor", $0.description)] } ?? [])
-        return common + particular + Sheet(further)
+        return common + particular + OutputRecord(further)
     }
 
     private static func reason(_ state: SessionState) -> String? {

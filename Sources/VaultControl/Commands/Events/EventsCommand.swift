@@ -100,7 +100,7 @@ struct EventsCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         try checkSelection()
-        if isStored { return try await tellStored(invocation) }
+        if isStored { return try await deliverStored(invocation) }
         let count = last ?? (follow ? 10 : 20)
         guard (0...Self.mostPast).contains(count) else {
             throw Failure.usage("--last must be between 0 and \(Self.mostPast)", hint: "for example: --last 100")
@@ -120,7 +120,7 @@ struct EventsCommand: VaultCommand {
         }
     }
 
-    private func tellStored(_ invocation: Invocation) async throws {
+    private func deliverStored(_ invocation: Invocation) async throws {
         let file = cursorFile.map { CursorFile(path: $0) }
         let kept = try file?.read()
         let given = try after.map { try Self.place($0) }
@@ -147,7 +147,7 @@ struct EventsCommand: VaultCommand {
             let login = try await chosenLogin(in: vault)
             // One who follows may wait for a user to come.
             if let user, !follow { _ = try await vault.user(tenant.user(user)) }
-            let telling = EventTelling(
+            let telling = EventDispatch(
                 vault: vault, session: login.map { .login($0) } ?? user.map { .user(tenant.user($0)) },
                 names: isChosen ? Set(event) : Self.usuallyDelivered, delivery: delivery, file: file, follows: follow,
                 invocation: invocation)

@@ -132,13 +132,13 @@ struct ExportCommand: VaultCommand {
             var sink = try ShapedExport(format.shape) { _ in }
             return try await LoginExport(of: vault, options).plan(for: &sink)
         }
-        try invocation.emit(sheet(summary), text: "")
+        try invocation.emit(record(summary), text: "")
         invocation.note("\(Count.of(summary.exported, "login")) would be exported; nothing was changed")
         for line in reasons(summary) { invocation.note(line) }
     }
 
     private func report(_ summary: ExportSummary, _ invocation: Invocation) throws {
-        try invocation.emit(sheet(summary), text: "")
+        try invocation.emit(record(summary), text: "")
         let owner = copy ? "this vault still renews them" : "\(Printable.shortened(to)) renews them from now on"
         invocation.note("exported \(Count.of(summary.exported, "login")); \(owner)")
         let lines = reasons(summary)
@@ -165,23 +165,23 @@ struct ExportCommand: VaultCommand {
         return failure
     }
 
-    private func sheet(_ summary: ExportSummary) -> Sheet {
+    private func record(_ summary: ExportSummary) -> OutputRecord {
         [
             .data("exported", summary.exported), .data("format", format.rawValue),
             .data("owner", copy ? nil as String? : to), .data("out", out), .data("isDryRun", dryRun),
             .data(
                 "providers",
-                summary.providers.sorted { $0.key < $1.key }.map { provider, count -> Sheet in
+                summary.providers.sorted { $0.key < $1.key }.map { provider, count -> OutputRecord in
                     [.data("provider", provider), .data("logins", count)]
                 }),
             .data(
                 "leftOut",
-                summary.reasons.sorted { $0.key.name < $1.key.name }.map { reason, count -> Sheet in
+                summary.reasons.sorted { $0.key.name < $1.key.name }.map { reason, count -> OutputRecord in
                     [.data("reason", reason.name), .data("logins", count)]
                 }),
             .data(
                 "logins",
-                summary.leftOut.map { login -> Sheet in
+                summary.leftOut.map { login -> OutputRecord in
                     [.data("login", login.login.description), .data("reason", login.reason.name)]
                 }),
         ]

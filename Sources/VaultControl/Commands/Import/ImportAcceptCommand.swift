@@ -75,13 +75,13 @@ struct ImportAcceptCommand: VaultCommand {
                 acceptance = try await users.vault.acceptImport(
                     from: name, provider: provider, rate: ratePerSecond, proof: proof)
             }
-            let sheet: Sheet = [
+            let record: OutputRecord = [
                 Field("source", name), Field("accepted", acceptance.count),
                 Field("skipped", acceptance.skipped).words(acceptance.skipped > 0 ? acceptance.skipped : nil),
                 Field("damaged", acceptance.damaged).words(acceptance.damaged > 0 ? acceptance.damaged : nil),
-                .data("probes", probes.sheets),
+                .data("probes", probes.records),
             ]
-            try invocation.emit(sheet, text: invocation.text(sheet) + probes.text(invocation))
+            try invocation.emit(record, text: invocation.text(record) + probes.text(invocation))
             if acceptance.count == 0 { invocation.note("the source owns no login that could be accepted") }
             if probes.hasFailure {
                 invocation.hint("look at it before you go on: vaultctl login show LOGIN")

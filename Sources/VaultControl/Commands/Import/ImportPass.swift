@@ -58,7 +58,7 @@ struct ImportPass {
             }
             return try await ImportPass(source, into: $0, options.taking(purpose, as: name), report, invocation)
         }
-        try report.end(ImportSheets.sheet(pass.result, of: source, name: name))
+        try report.end(ImportRecords.record(pass.result, of: source, name: name))
         return pass
     }
 }

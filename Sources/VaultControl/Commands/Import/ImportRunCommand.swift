@@ -71,7 +71,7 @@ struct ImportRunCommand: VaultCommand {
             }
             return (result, quiet >= 2)
         }
-        try report.end(ImportSheets.sheet(result, of: source, name: name) + [.data("isDryRun", dryRun)])
+        try report.end(ImportRecords.record(result, of: source, name: name) + [.data("isDryRun", dryRun)])
         try end(result, isQuiet: isQuiet, name, invocation)
     }
 

@@ -15,7 +15,7 @@ struct ImportStatusCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let status = try await VaultAccess(global, invocation).open { try await $0.importStatus() }
-        try invocation.emit("sources", status.map(ImportSheets.sheet), ImportSheets.statusHeadings)
+        try invocation.emit("sources", status.map(ImportRecords.record), ImportRecords.statusHeadings)
         if status.isEmpty { return invocation.note("no login of this vault was imported") }
         var told: Set<String> = []
         for source in status where told.insert(source.source).inserted {

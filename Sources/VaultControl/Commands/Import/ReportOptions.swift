@@ -48,7 +48,7 @@ final class ReportWriter {
     }
 
     func write(_ row: ImportedRow, _ fingerprint: String?) throws {
-        try write(ImportSheets.sheet(row, fingerprint, showsUsers: showsUsers).json.text)
+        try write(ImportRecords.record(row, fingerprint, showsUsers: showsUsers).json.text)
     }
 
     private func write(_ line: String) throws {
@@ -57,10 +57,10 @@ final class ReportWriter {
     }
 
     /// The last line, or the result on standard output, if the report goes elsewhere.
-    func end(_ sheet: Sheet) throws {
-        if isWanted, descriptor == nil { try write(sheet.json.text) }
+    func end(_ record: OutputRecord) throws {
+        if isWanted, descriptor == nil { try write(record.json.text) }
         try flush()
-        if !isWanted || descriptor != nil { try invocation.emit(sheet) }
+        if !isWanted || descriptor != nil { try invocation.emit(record) }
     }
 
     private func flush() throws {

@@ -61,7 +61,7 @@ struct KeyAddCommand: VaultCommand {
         }
         invocation.hint("prove that the key works: vaultctl key test \(slot.id)")
         try invocation.emit(
-            KeyFacts.sheet(slot), text: invocation.isTerminal ? "added key slot \(slot.id)\n" : "\(slot.id)\n")
+            KeyView.record(slot), text: invocation.isTerminal ? "added key slot \(slot.id)\n" : "\(slot.id)\n")
     }
 
     private func requireOneKey() throws {

@@ -19,12 +19,12 @@ struct KeyListCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
-        let sheets = try await access.openBySource { vault, source in
+        let records = try await access.openBySource { vault, source in
             let slots = try await vault.keySlots()
-            guard test else { return slots.map { KeyFacts.sheet($0) } }
+            guard test else { return slots.map { KeyView.record($0) } }
             let opened = try await vault.keySlots(openedBy: source)
-            return slots.map { KeyFacts.sheet($0, opens: opened.contains($0.id)) }
+            return slots.map { KeyView.record($0, opens: opened.contains($0.id)) }
         }
-        try invocation.emit("keySlots", sheets, KeyFacts.headings + (test ? ["OPENS"] : []))
+        try invocation.emit("keySlots", records, KeyView.headings + (test ? ["OPENS"] : []))
     }
 }

@@ -61,9 +61,9 @@ struct KeyRekeyCommand: VaultCommand {
             try await vault.rekey(plan)
             return plan
         }
-        let document: Sheet = [
-            .data("kept", rekeying.kept.map { KeyFacts.sheet($0) }),
-            .data("dropped", rekeying.dropped.map { KeyFacts.sheet($0) }), .data("isWritten", !dryRun),
+        let document: OutputRecord = [
+            .data("kept", rekeying.kept.map { KeyView.record($0) }),
+            .data("dropped", rekeying.dropped.map { KeyView.record($0) }), .data("isWritten", !dryRun),
         ]
         try invocation.emit(document, text: "")
         guard !dryRun else { return }
@@ -73,8 +73,8 @@ struct KeyRekeyCommand: VaultCommand {
     }
 
     private func list(_ plan: VaultRekeying, _ invocation: Invocation) {
-        for slot in plan.kept { invocation.note("+ \(KeyFacts.words(slot))") }
-        for slot in plan.dropped { invocation.note("- \(KeyFacts.words(slot))") }
+        for slot in plan.kept { invocation.note("+ \(KeyView.words(slot))") }
+        for slot in plan.dropped { invocation.note("- \(KeyView.words(slot))") }
         if !plan.dropped.isEmpty {
             invocation.hint(
                 "to keep a slot, specify its key: --also-key-file PATH, --also-passphrase-file PATH or "

@@ -49,7 +49,7 @@ struct KeyRemoveCommand: VaultCommand {
             }
             return found.id
         }
-        try invocation.emit(Sheet([.data("removed", removed.description)]), text: "")
+        try invocation.emit(OutputRecord([.data("removed", removed.description)]), text: "")
         invocation.note("removed key slot \(removed)")
         invocation.hint("who had the key may have kept the vault key; to make that worthless: vaultctl key rekey")
     }

@@ -7,8 +7,8 @@ extension KeyRotateCommand {
             try await vault.replaceAuditKey()
             return try await vault.auditKeyStatus()
         }
-        let sheet: Sheet = [.data("madeAt", status.madeAt), .data("formerKeys", status.formerKeys)]
-        try invocation.emit(sheet, text: "")
+        let record: OutputRecord = [.data("madeAt", status.madeAt), .data("formerKeys", status.formerKeys)]
+        try invocation.emit(record, text: "")
         invocation.note(
             "replaced the audit key; \(Count.of(status.formerKeys, "former key")) kept for the rows that are there")
     }

@@ -9,15 +9,15 @@ extension KeyRotateCommand {
             defer { progress.finish() }
             return try await vault.replaceIndexKey { progress.update(done: $0, total: $1) }
         }
-        let moved: Sheet = [
+        let moved: OutputRecord = [
             .data("users", report.users), .data("providers", report.providers),
             .data("authorizationRequests", report.authorizationRequests),
         ]
-        let sheet: Sheet = [
+        let record: OutputRecord = [
             .data("isComplete", report.isComplete), .data("isResumed", report.isResumed), .data("moved", moved),
             .data("damaged", report.damaged),
         ]
-        try invocation.emit(sheet, text: "")
+        try invocation.emit(record, text: "")
         let count = report.users + report.providers + report.authorizationRequests
         guard !report.isComplete else {
             return invocation.note("replaced the index key: \(Count.of(count, "row")) found by the new one")
@@ -31,11 +31,11 @@ extension KeyRotateCommand {
         let (index, status) = try await VaultAccess(global, invocation).open {
             (try await $0.indexKeyStatus(), try await $0.status())
         }
-        let sheet: Sheet = [
+        let record: OutputRecord = [
             .data("isDryRun", true), .data("isResumed", index.isReplacing), .data("users", status.users),
             .data("providers", status.providers),
         ]
-        try invocation.emit(sheet, text: "")
+        try invocation.emit(record, text: "")
         let what = "\(Count.of(status.users, "user")) and \(Count.of(status.providers, "provider"))"
         invocation.note(
             index.isReplacing

@@ -101,7 +101,7 @@ struct KeyRotateCommand: VaultCommand {
                     ])
             }
         }
-        try invocation.emit(sheet(report), text: "")
+        try invocation.emit(record(report), text: "")
         guard !report.isComplete else {
             let what = abort ? "went back to the former root key" : "rotated the root key"
             return invocation.note("\(what): \(Count.of(report.resealed.total, "cell")) sealed anew")
@@ -122,8 +122,8 @@ struct KeyRotateCommand: VaultCommand {
             }
             return try await vault.replaceDataKeys(madeBefore: time) { progress.update(done: $0, total: $1) }
         }
-        let sheet: Sheet = [.data("replaced", replaced), .data("damaged", damaged)]
-        try invocation.emit(sheet, text: "")
+        let record: OutputRecord = [.data("replaced", replaced), .data("damaged", damaged)]
+        try invocation.emit(record, text: "")
         invocation.note("\(Count.of(replaced, "user")) with a new data key")
         guard damaged > 0 else { return }
         invocation.warn(
@@ -140,13 +140,13 @@ struct KeyRotateCommand: VaultCommand {
         try invocation.emit(
             [
                 Field("madeAt", status.madeAt).label("root key made"), Field("isRotating", status.isRotating),
-                .data("remaining", sheet(left)),
+                .data("remaining", record(left)),
                 .line("left to do", status.isRotating ? words(left) : "nothing"),
                 .data(
-                    "index", [Field("madeAt", index.madeAt), Field("isReplacing", index.isReplacing)] as Sheet),
+                    "index", [Field("madeAt", index.madeAt), Field("isReplacing", index.isReplacing)] as OutputRecord),
                 .line("index key made", index.madeAt),
                 .data(
-                    "audit", [Field("madeAt", audit.madeAt), Field("formerKeys", audit.formerKeys)] as Sheet),
+                    "audit", [Field("madeAt", audit.madeAt), Field("formerKeys", audit.formerKeys)] as OutputRecord),
                 .line("audit key made", audit.madeAt),
             ])
         if status.isRotating { invocation.note("a rotation is not complete; go on with: vaultctl key rotate") }
@@ -182,7 +182,7 @@ struct KeyRotateCommand: VaultCommand {
         }
     }
 
-    private func sheet(_ report: RootKeyRotationReport) -> Sheet {
+    private func record(_ report: RootKeyRotationReport) -> OutputRecord {
         let obstacles = report.obstacles.map { obstacle -> String in
             switch obstacle {
             case .damagedRows: "damagedRows"
@@ -192,11 +192,11 @@ struct KeyRotateCommand: VaultCommand {
         }
         return [
             .data("isComplete", report.isComplete), .data("isResumed", report.isResumed),
-            .data("resealed", sheet(report.resealed)), .data("obstacles", obstacles),
+            .data("resealed", record(report.resealed)), .data("obstacles", obstacles),
         ]
     }
 
-    private func sheet(_ cells: RootSealedCells) -> Sheet {
+    private func record(_ cells: RootSealedCells) -> OutputRecord {
         [
             .data("users", cells.users), .data("providers", cells.providers),
             .data("authorizationRequests", cells.authorizationRequests), .data("revocations", cells.revocations),

@@ -33,7 +33,7 @@ struct KeyTestCommand: VaultCommand {
             if let reason = vault.readOnlyReason { invocation.warn("the proof is not recorded: \(reason)") }
             return try await VaultAccess.keySlot(id.description, of: vault)
         }
-        try invocation.emit(KeyFacts.sheet(found), text: "")
-        invocation.note("the key opens slot \(KeyFacts.words(found))")
+        try invocation.emit(KeyView.record(found), text: "")
+        invocation.note("the key opens slot \(KeyView.words(found))")
     }
 }

@@ -41,7 +41,7 @@ struct CallbackWait {
         // Once for all lines: changing the terminal drops what was typed ahead.
         InputWait.silence(console.input)
         defer { InputWait.restoreTerminal() }
-        while let line = try await PatientLineReader(descriptor: console.input).line() {
+        while let line = try await TimedLineReader(descriptor: console.input).line() {
             let text = line.trimmed
             guard !text.isEmpty else { continue }
             if let callback = LoopbackCallback(text), callback.answers(state) { return callback }

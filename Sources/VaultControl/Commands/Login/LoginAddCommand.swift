@@ -54,6 +54,6 @@ struct LoginAddCommand: VaultCommand {
                 userId: tenant.user(user), provider: provider.map { tenant.provider($0) }, accessToken: accessToken,
                 expiresAt: try expiry.date(invocation), refreshToken: refreshToken, scope: scope, label: label)
         }
-        try LoginFacts.emit(new: login, invocation)
+        try LoginView.emit(new: login, invocation)
     }
 }

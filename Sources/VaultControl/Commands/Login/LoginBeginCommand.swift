@@ -24,7 +24,7 @@ struct LoginBeginCommand: VaultCommand {
             try await logIn.begin(users, redirectURI: redirectURI)
         }
         try invocation.emit(
-            Sheet([
+            OutputRecord([
                 .data("url", request.url), .data("state", request.state), .data("expiresAt", request.expiresAt),
                 .data("urlExpiresAt", request.urlExpiresAt),
             ]), text: Printable.escape(request.url) + "\n")

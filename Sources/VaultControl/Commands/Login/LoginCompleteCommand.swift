@@ -54,7 +54,7 @@ struct LoginCompleteCommand: VaultCommand {
                 .url(try url(&reader, invocation)), users,
                 hint: "copy the whole URL from the browser; if that is all of it, do not use it: it may be forged")
         }
-        try LoginFacts.emit(new: done, invocation)
+        try LoginView.emit(new: done, invocation)
         invocation.hint("get its token: vaultctl token get \(done.login.id)")
     }
 

@@ -31,7 +31,7 @@ struct LoginDeviceCommand: VaultCommand {
             try announce(device, invocation)
             return try await users.completeDeviceLogIn(device)
         }
-        try LoginFacts.emit(new: done, invocation)
+        try LoginView.emit(new: done, invocation)
         invocation.hint("get its token: vaultctl token get \(done.login.id)")
     }
 

@@ -60,9 +60,9 @@ struct LoginEndCommand: VaultCommand {
         let report: LoginEndReport? = try await VaultAccess(global, invocation).manage { users in
             try await users.vault.require(wanted.tenant)
             let count = try await users.vault.loginCounts(where: wanted).logins
-            if count == 0 { filter.tellOfNothing(invocation) }
+            if count == 0 { filter.reportNothing(invocation) }
             guard !dryRun else {
-                try invocation.emit(Sheet([Field("logins", count)]))
+                try invocation.emit(OutputRecord([Field("logins", count)]))
                 return nil
             }
             if count > 0 {
@@ -79,10 +79,10 @@ struct LoginEndCommand: VaultCommand {
 
     private static func emit(_ report: LoginEndReport, _ invocation: Invocation) throws {
         let failures = report.failures.map { failure in
-            [.data("login", failure.login), .data("error", failure.error.code.name)] as Sheet
+            [.data("login", failure.login), .data("error", failure.error.code.name)] as OutputRecord
         }
         try invocation.emit(
-            Sheet([
+            OutputRecord([
                 Field("ended", report.ended), Field("settled", report.settled), Field("pending", report.pending),
                 Field("unsupported", report.unsupported), Field("failed", report.failed),
                 Field("damaged", report.damaged), .data("failures", failures),

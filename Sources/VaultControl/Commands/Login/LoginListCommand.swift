@@ -51,7 +51,7 @@ struct LoginListCommand: VaultCommand {
     private func printList(
         of filter: LoginFilter, after first: LoginID?, in vault: Vault, _ invocation: Invocation
     ) async throws {
-        var listing = Listing("logins", LoginFacts.headings, invocation)
+        var listing = Listing("logins", LoginView.headings, invocation)
         var (left, last) = (limit ?? .max, nil as LoginID?)
         try await listing.appendAll(naming: "next", if: limit != nil) { (cursor: LoginID?) in
             let size = cursor == nil ? Listing.firstPageSize : Listing.pageSize
@@ -62,13 +62,13 @@ struct LoginListCommand: VaultCommand {
             left -= wanted.count
             last = wanted.last?.id ?? last
             let goesOn = left > 0 && page.count == size
-            return (wanted.map { LoginFacts.sheet($0, now: invocation.now) }, goesOn ? page.last?.id : nil)
+            return (wanted.map { LoginView.record($0, now: invocation.now) }, goesOn ? page.last?.id : nil)
         } next: {
             left == 0 ? last?.description : nil
         }
         if let last, left == 0 { invocation.hint("for those that follow: --after \(last)") }
         guard listing.isEmpty else { return }
-        guard filter.isEmpty else { return self.filter.tellOfNothing(invocation) }
+        guard filter.isEmpty else { return self.filter.reportNothing(invocation) }
         invocation.hint("there is no login yet; log a user in: vaultctl login begin --user ID --provider NAME")
     }
 
@@ -76,10 +76,10 @@ struct LoginListCommand: VaultCommand {
         let counts = try await vault.loginCounts(where: filter)
         let states = LoginStanding.allCases.map { Field($0.rawValue, counts.byStanding[$0] ?? 0) }
         let providers = counts.byProvider.filter { !$0.key.isEmpty }.sorted { $0.key < $1.key }.map { name, count in
-            [.data("provider", name), .data("logins", count)] as Sheet
+            [.data("provider", name), .data("logins", count)] as OutputRecord
         }
         try invocation.emit(
-            Sheet(
+            OutputRecord(
                 [Field("logins", counts.logins)] + states + [
                     .data("byProvider", providers),
                     .data("withoutProvider", counts.byProvider[""] ?? 0), Field("damaged", counts.damaged),

@@ -56,7 +56,7 @@ struct LoginOpenCommand: VaultCommand {
                 throw error
             }
         }
-        try LoginFacts.emit(new: done, invocation)
+        try LoginView.emit(new: done, invocation)
         invocation.hint("get its token: vaultctl token get \(done.login.id)")
     }
 

@@ -17,6 +17,6 @@ struct LoginRefreshCommand: VaultCommand {
                 throw Failure(error).naming(login.provider)
             }
         }
-        try invocation.emit(TokenFacts.sheet(token, now: invocation.now))
+        try invocation.emit(TokenView.record(token, now: invocation.now))
     }
 }

@@ -16,15 +16,15 @@ struct LoginRemoveCommand: VaultCommand {
         let login = try await VaultAccess(global, invocation).manage { users in
             switch try await damaged.find(selection, in: users.vault) {
             case .login(let login):
-                try confirmation.require("Forget \(LoginFacts.name(login))", invocation)
+                try confirmation.require("Forget \(LoginView.name(login))", invocation)
                 try await users.removeLogin(.login(login.id))
-                return (id: login.id, name: LoginFacts.name(login))
+                return (id: login.id, name: LoginView.name(login))
             case .damaged(let id, _):
                 _ = try await damaged.discard(id, in: users.vault, confirmation, invocation)
                 return (id: id, name: "damaged login \(id)")
             }
         }
-        try invocation.emit(Sheet([.data("removed", login.id)]), text: "")
+        try invocation.emit(OutputRecord([.data("removed", login.id)]), text: "")
         invocation.note("removed \(login.name)")
     }
 }

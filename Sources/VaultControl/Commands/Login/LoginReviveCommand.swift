@@ -28,7 +28,7 @@ struct LoginReviveCommand: VaultCommand {
             return try await users.revive(.login(login.id))
         }
         let diagnosis = try await VaultAccess(global, invocation).open { try await $0.diagnosis(of: login.id) }
-        try invocation.emit(LoginFacts.sheet(diagnosis, now: invocation.now))
+        try invocation.emit(LoginView.record(diagnosis, now: invocation.now))
         invocation.hint("see whether it works: vaultctl login refresh \(login.id)")
     }
 }

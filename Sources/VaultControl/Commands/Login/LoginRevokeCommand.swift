@@ -19,13 +19,13 @@ struct LoginRevokeCommand: VaultCommand {
         let (done, report) = try await VaultAccess(global, invocation).manage { users in
             switch try await damaged.find(selection, in: users.vault) {
             case .login(let login):
-                try confirmation.require("Revoke \(LoginFacts.name(login))", invocation)
-                return ("revoked \(LoginFacts.name(login))", try await users.logOut(.login(login.id)))
+                try confirmation.require("Revoke \(LoginView.name(login))", invocation)
+                return ("revoked \(LoginView.name(login))", try await users.logOut(.login(login.id)))
             case .damaged(let id, _):
                 let report = try await damaged.discard(id, in: users.vault, confirmation, invocation)
                 return ("discarded damaged login \(id)", report)
             }
         }
-        try RevocationFacts.emit(report, done: done, invocation)
+        try RevocationView.emit(report, done: done, invocation)
     }
 }

@@ -60,7 +60,7 @@ struct LoginSalvageCommand: VaultCommand {
             var listing = Listing(
                 "replies", ["REPLY", "RECEIVED", "STATUS", "BYTES", "REFRESH TOKENS", "CAUSE"], invocation)
             let replies = try await vault.unusableReplies(of: login.id)
-            for reply in replies { try listing.append(Self.sheet(reply)) }
+            for reply in replies { try listing.append(Self.record(reply)) }
             try listing.finish()
             if listing.isEmpty {
                 invocation.note("no replies are kept for this login")
@@ -75,11 +75,11 @@ struct LoginSalvageCommand: VaultCommand {
             let login = try await selection.find(in: users.vault)
             let id = try await Self.id(reply, of: login.id, in: users.vault)
             try confirmation.require(
-                "Take the refresh token from this reply for \(LoginFacts.name(login))", isFinal: false, invocation)
+                "Take the refresh token from this reply for \(LoginView.name(login))", isFinal: false, invocation)
             return try await users.useUnusableReply(id, of: login.id)
         }
         let diagnosis = try await VaultAccess(global, invocation).open { try await $0.diagnosis(of: login.id) }
-        try invocation.emit(LoginFacts.sheet(diagnosis, now: invocation.now))
+        try invocation.emit(LoginView.record(diagnosis, now: invocation.now))
         invocation.hint("see whether it works: vaultctl login refresh \(login.id)")
     }
 
@@ -97,14 +97,14 @@ struct LoginSalvageCommand: VaultCommand {
         }
         if invocation.isJSON {
             try invocation.emit(
-                Sheet([.data("reply", id), .data("body", isUTF8 ? String(decoding: body, as: UTF8.self) : nil)]),
+                OutputRecord([.data("reply", id), .data("body", isUTF8 ? String(decoding: body, as: UTF8.self) : nil)]),
                 text: "")
         } else {
             try invocation.console.write(body, to: .output)
         }
     }
 
-    private static func sheet(_ reply: UnusableReply) -> Sheet {
+    private static func record(_ reply: UnusableReply) -> OutputRecord {
         [
             Field("reply", reply.id).column("REPLY"),
             Field("receivedAt", reply.receivedAt).column("RECEIVED"),

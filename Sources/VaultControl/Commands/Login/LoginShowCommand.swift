@@ -14,6 +14,6 @@ struct LoginShowCommand: VaultCommand {
         let diagnosis = try await VaultAccess(global, invocation).open { vault in
             try await vault.diagnosis(of: try selection.find(in: vault).id)
         }
-        try invocation.emit(LoginFacts.sheet(diagnosis, now: invocation.now))
+        try invocation.emit(LoginView.record(diagnosis, now: invocation.now))
     }
 }

@@ -31,8 +31,8 @@ struct LoginTakeOverCommand: VaultCommand {
             try await users.takeOver(.login(login.id))
             return try await users.vault.diagnosis(of: login.id)
         }
-        try invocation.emit(LoginFacts.sheet(diagnosis, now: invocation.now))
-        invocation.note("took over the renewal of \(LoginFacts.name(diagnosis.login)); it is now in doubt")
+        try invocation.emit(LoginView.record(diagnosis, now: invocation.now))
+        invocation.note("took over the renewal of \(LoginView.name(diagnosis.login)); it is now in doubt")
     }
 
     /// The renewal, if there is no other way to it.
@@ -56,7 +56,7 @@ struct LoginTakeOverCommand: VaultCommand {
         let since = Instant.relative(renewal.startedAt, now: invocation.now)
         invocation.warn(
             """
-            another process, which is alive, began to renew \(LoginFacts.name(diagnosis.login)) \(since). If it resumes \
+            another process, which is alive, began to renew \(LoginView.name(diagnosis.login)) \(since). If it resumes \
             after all, the provider sees the same refresh token twice, and may end every token of this login; the user then \
             must log in again. Ending that process instead is safe, and needs no take-over.
             """)

@@ -26,9 +26,9 @@ struct LoginTerminateCommand: VaultCommand {
         let reason = reason.reason
         let (name, report) = try await VaultAccess(global, invocation).manage { users in
             let login = try await selection.find(in: users.vault)
-            try confirmation.require("Terminate \(LoginFacts.name(login)) as \(reason)", invocation)
-            return (LoginFacts.name(login), try await users.terminate(.login(login.id), reason: reason))
+            try confirmation.require("Terminate \(LoginView.name(login)) as \(reason)", invocation)
+            return (LoginView.name(login), try await users.terminate(.login(login.id), reason: reason))
         }
-        try RevocationFacts.emit(report, done: "terminated \(name) as \(reason)", invocation)
+        try RevocationView.emit(report, done: "terminated \(name) as \(reason)", invocation)
     }
 }

@@ -57,6 +57,6 @@ struct LoginUpdateCommand: VaultCommand {
             if label != nil || noLabel { login = try await users.setLabel(label, of: .login(login.id)) }
             return login
         }
-        try invocation.emit(LoginFacts.sheet(login, now: invocation.now))
+        try invocation.emit(LoginView.record(login, now: invocation.now))
     }
 }

@@ -182,8 +182,8 @@ struct MaintainCommand: VaultCommand {
             [
                 Field("renewed", report.renewed), .data("failed", report.failed),
                 .data("backupFailed", backups.backupEvery == nil ? nil : backupFailed),
-                .data("outcomes", Sheet(outcomes.map { .data($0.key.description, $0.value) })),
-            ] + Sheet(lines) + [
+                .data("outcomes", OutputRecord(outcomes.map { .data($0.key.description, $0.value) })),
+            ] + OutputRecord(lines) + [
                 Field("revocationsTried", report.revocationsTried).label("revocations")
                     .words(report.revocationsTried > 0 ? settled : nil),
                 .data("revocationsSettled", report.revocationsSettled),
@@ -204,7 +204,7 @@ private struct MaintainLines: Sendable {
     init(_ invocation: Invocation) { self.invocation = invocation }
 
     /// - Parameter details: for programs.
-    func print(_ text: String, _ details: Sheet = []) {
+    func print(_ text: String, _ details: OutputRecord = []) {
         guard !invocation.logsJSON else { return invocation.isQuiet ? () : invocation.log("info", text, details) }
         invocation.note("\(invocation.now.formatted(.iso8601))  \(text)")
     }
@@ -214,14 +214,14 @@ private struct MaintainLines: Sendable {
         case .made(let backup):
             print(
                 "made backup \(Printable.path(backup.path))",
-                [.data("backup", BackupSheets.sheet(backup))])
+                [.data("backup", BackupRecords.record(backup))])
         case .removed(let backup):
             print(
                 "removed backup \(Printable.path(backup.path))",
-                [.data("removedBackup", BackupSheets.sheet(backup))])
+                [.data("removedBackup", BackupRecords.record(backup))])
         case .failed(let error):
             let failure = Failure(error)
-            print("no backup was made: \(failure.message)", failure.sheet)
+            print("no backup was made: \(failure.message)", failure.record)
         }
     }
 
@@ -257,8 +257,8 @@ private struct MaintainLines: Sendable {
         }
     }
 
-    private static func details(_ renewal: ScheduledRenewal) -> Sheet {
-        let facts: Sheet = [
+    private static func details(_ renewal: ScheduledRenewal) -> OutputRecord {
+        let facts: OutputRecord = [
             .data("login", renewal.login), .data("provider", renewal.provider),
             .data("outcome", renewal.outcome.description), .data("reason", renewal.failure?.reason.description),
             .data("obstacle", renewal.obstacle?.code.name), .data("nextDue", renewal.nextDue),

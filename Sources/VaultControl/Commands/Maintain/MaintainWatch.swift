@@ -22,10 +22,10 @@ final class MaintainWatch: Sendable {
 
     private let vault: Vault
     private let isFile: Bool
-    private let tell: @Sendable (String, Sheet) -> Void
+    private let tell: @Sendable (String, OutputRecord) -> Void
     private let state = Mutex(State())
 
-    init(_ vault: Vault, isFile: Bool, _ tell: @escaping @Sendable (_ text: String, _ details: Sheet) -> Void) {
+    init(_ vault: Vault, isFile: Bool, _ tell: @escaping @Sendable (_ text: String, _ details: OutputRecord) -> Void) {
         self.vault = vault
         self.isFile = isFile
         self.tell = tell
@@ -108,6 +108,6 @@ final class MaintainWatch: Sendable {
     private func say(_ error: VaultError) {
         let failure = Failure(error)
         let hint = failure.hints.first.map { "; hint: \($0)" } ?? ""
-        tell("nothing can be renewed: \(failure.message)\(hint)", failure.sheet)
+        tell("nothing can be renewed: \(failure.message)\(hint)", failure.record)
     }
 }

@@ -18,9 +18,9 @@ struct MigratePlanCommand: VaultCommand {
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
-        let status = try MigrationFacts.status(VaultAccess(global, invocation))
+        let status = try MigrationView.status(VaultAccess(global, invocation))
         let missing = status.steps.filter { $0.appliedAt == nil }
-        try MigrationFacts.emit(missing, of: status, invocation)
+        try MigrationView.emit(missing, of: status, invocation)
         invocation.note(missing.isEmpty ? "nothing to do" : "apply them: vaultctl migrate up")
     }
 }
@@ -32,8 +32,8 @@ struct MigrateStatusCommand: VaultCommand {
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
-        let status = try MigrationFacts.status(VaultAccess(global, invocation))
-        try MigrationFacts.emit(status.steps, of: status, invocation)
+        let status = try MigrationView.status(VaultAccess(global, invocation))
+        try MigrationView.emit(status.steps, of: status, invocation)
         for snapshot in status.snapshots {
             invocation.note("copy from before a migration: \(snapshot.path), schema version \(snapshot.schemaVersion)")
         }
@@ -57,7 +57,7 @@ struct MigrateDiscardCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
-        let status = try MigrationFacts.status(access)
+        let status = try MigrationView.status(access)
         if !status.snapshots.isEmpty {
             try confirmation.require("Remove \(Count.of(status.snapshots.count, "copy", plural: "copies"))", invocation)
         }
@@ -65,7 +65,7 @@ struct MigrateDiscardCommand: VaultCommand {
             status.snapshots.isEmpty
             ? [] : try Vault.discardMigrationSnapshots(at: access.path) { status.snapshots.contains($0) }
         try invocation.emit(
-            Sheet([.data("discarded", gone.map(MigrationFacts.sheet))]),
+            OutputRecord([.data("discarded", gone.map(MigrationView.record))]),
             text: gone.map { Printable.shortened($0.path, to: 400) + "\n" }.joined())
         if gone.isEmpty { invocation.note("nothing to do: there are no copies") }
     }
@@ -82,9 +82,9 @@ struct MigrateUpCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
-        let before = try MigrationFacts.status(access)
+        let before = try MigrationView.status(access)
         guard !before.isUpToDate else {
-            try MigrationFacts.emit([], of: before, invocation)
+            try MigrationView.emit([], of: before, invocation)
             invocation.note("nothing to do: the vault is at version \(before.schemaVersion)")
             return
         }
@@ -98,7 +98,7 @@ struct MigrateUpCommand: VaultCommand {
         var reader = SecretReader(invocation.console)
         let key = try access.keySource(&reader, isNew: false)
         let after = try await Vault.migrate(in: access.location, unlockedBy: key, options: try access.vaultOptions)
-        try MigrationFacts.emit(after.steps.filter { $0.version > before.schemaVersion }, of: after, invocation)
+        try MigrationView.emit(after.steps.filter { $0.version > before.schemaVersion }, of: after, invocation)
         invocation.note("the vault is at version \(after.schemaVersion)")
         if let snapshot = after.snapshots.last {
             invocation.note("copy from before, kept for 30 days: \(snapshot.path)")

@@ -46,7 +46,7 @@ struct MoveAbortCommand: VaultCommand {
                 try await source.abortMove(to: nil)
             }
         }
-        try invocation.emit([.data("isAborted", true)] as Sheet, text: "")
+        try invocation.emit([.data("isAborted", true)] as OutputRecord, text: "")
         invocation.note("gave up the move; the vault renews its logins again")
         if target != nil { invocation.hint("discard the target: it can no longer be used") }
     }

@@ -44,7 +44,7 @@ struct MoveRunCommand: VaultCommand {
             }
             return try await source.move(to: target) { progress.update(done: $0, total: $1) }
         }
-        try invocation.emit(sheet(report) + [.data("wasComplete", wasComplete)], text: "")
+        try invocation.emit(record(report) + [.data("wasComplete", wasComplete)], text: "")
         if wasComplete { return invocation.note("everything was moved to that vault before; nothing was done") }
         tell(report, invocation)
     }
@@ -64,13 +64,13 @@ struct MoveRunCommand: VaultCommand {
         invocation.hint("let the services use the new vault: TOKENVAULT_VAULT=\(Printable.shortened(target, to: 400))")
     }
 
-    private func sheet(_ report: MoveReport) -> Sheet {
+    private func record(_ report: MoveReport) -> OutputRecord {
         [
             .data("source", report.source), .data("target", report.target), .data("isDryRun", dryRun),
             .data("wasBegun", report.wasBegun), .data("providers", report.providers), .data("users", report.users),
             .data("logins", report.logins), .data("pendingRevocations", report.pendingRevocations),
             .data("keptReplies", report.keptReplies), .data("pendingLogIns", report.pendingLogIns),
-            .data("left", [.data("auditHead", report.auditHead), .data("backups", report.backups)] as Sheet),
+            .data("left", [.data("auditHead", report.auditHead), .data("backups", report.backups)] as OutputRecord),
         ]
     }
 }

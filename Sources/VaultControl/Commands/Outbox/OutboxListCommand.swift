@@ -14,13 +14,13 @@ struct OutboxListCommand: VaultCommand {
                 "revocations", ["REVOCATION", "PROVIDER", "TOKEN", "SINCE", "TRIES", "NEXT TRY"], invocation)
             try await listing.appendAll { cursor in
                 let page = try await vault.pendingRevocations(after: cursor, limit: Listing.pageSize)
-                return (page.entries.map { Self.sheet($0, now: invocation.now) }, page.next)
+                return (page.entries.map { Self.record($0, now: invocation.now) }, page.next)
             }
             invocation.hint(listing.isEmpty ? "no revocations are pending" : "try again: vaultctl outbox retry")
         }
     }
 
-    private static func sheet(_ entry: PendingRevocationEntry, now: Date) -> Sheet {
+    private static func record(_ entry: PendingRevocationEntry, now: Date) -> OutputRecord {
         switch entry {
         case .pending(let revocation):
             [

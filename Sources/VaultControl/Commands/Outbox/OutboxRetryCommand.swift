@@ -71,12 +71,12 @@ struct OutboxRetryCommand: VaultCommand {
     }
 
     private func emit(_ report: RevocationRetryReport, _ left: Int, _ invocation: Invocation) throws {
-        let results = report.results.map { result -> Sheet in
+        let results = report.results.map { result -> OutputRecord in
             [Field("revocation", result.id).column("REVOCATION"), .data("login", result.login)]
-                + Sheet(RevocationFacts.fields(result.outcome))
+                + OutputRecord(RevocationView.fields(result.outcome))
         }
         try invocation.emit(
-            Sheet([
+            OutputRecord([
                 .data("isComplete", report.isComplete), .data("pendingRevocations", left),
                 .data("revocations", results),
             ]), text: invocation.text(Table(["REVOCATION", "AT THE PROVIDER"], results)))

@@ -30,7 +30,7 @@ struct ProviderAcceptDeathsCommand: VaultCommand {
                 "Let provider \(Printable.shortened(name)) end any number of logins for a day", invocation)
             return try await vault.acceptDeaths(ofProvider: tenant.provider(name))
         }
-        try invocation.emit(Sheet([.data("accepted", name), .data("wasStopped", wasStopped)]), text: "")
+        try invocation.emit(OutputRecord([.data("accepted", name), .data("wasStopped", wasStopped)]), text: "")
         invocation.note(
             wasStopped
                 ? "provider \(Printable.shortened(name)) goes on: for a day, every login that it refuses ends"

@@ -85,7 +85,7 @@ struct ProviderAddCommand: VaultCommand {
             }
         }
         guard let provider else { return }
-        try invocation.emit(ProviderFacts.sheet(provider))
+        try invocation.emit(ProviderView.record(provider))
         if provider.revocationEndpoint == nil {
             invocation.note("note: the provider has no revocation endpoint, so logging out cannot end its grants")
         }

@@ -54,18 +54,18 @@ struct ProviderChanges {
             [line.field, line.previous, line.current].map(Printable.escape).joined(separator: "\t") + "\n"
         }
         try invocation.emit(
-            sheet(isWritten: isWritten),
+            record(isWritten: isWritten),
             text: invocation.isTerminal ? words(for: .output, invocation) : rows.joined())
     }
 
-    private func sheet(isWritten: Bool) -> Sheet {
-        let changes = update.changes.map { change -> Sheet in
+    private func record(isWritten: Bool) -> OutputRecord {
+        let changes = update.changes.map { change -> OutputRecord in
             [
                 .data("field", change.field), .data("previous", change.previous), .data("current", change.current),
             ]
         }
         return [
-            .data("provider", ProviderFacts.sheet(update.current)), .data("isWritten", isWritten),
+            .data("provider", ProviderView.record(update.current)), .data("isWritten", isWritten),
             .data("changes", changes), .data("orphanedLogins", update.orphanedLogins),
             .data("orphanedRevocations", update.orphanedRevocations),
         ]

@@ -19,7 +19,7 @@ struct ProviderListCommand: VaultCommand {
             guard let tenant, let provider = entry.provider else { return true }
             return Tenant.of(provider.name)?.tenant == tenant.tenant
         }
-        try invocation.emit("providers", providers.map(ProviderFacts.sheet), ProviderFacts.headings)
+        try invocation.emit("providers", providers.map(ProviderView.record), ProviderView.headings)
         if all.isEmpty {
             invocation.hint("there is no provider yet; add one: vaultctl provider add NAME --issuer URL --client-id ID")
         }

@@ -26,7 +26,7 @@ struct ProviderProfilesCommand: VaultCommand {
         let read: String
         let failure: String?
 
-        var sheet: Sheet {
+        var record: OutputRecord {
             [
                 Field("name", name).column("NAME"), Field("title", title).column("TITLE"),
                 Field("read", read).column("READ"), .data("file", file), Field("problem", failure).column("PROBLEM"),
@@ -36,7 +36,7 @@ struct ProviderProfilesCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let rows = try dir.map { try Self.rows(in: $0) } ?? ProviderProfile.shipped.map { Self.row(nil, $0) }
-        try invocation.emit("profiles", rows.map(\.sheet), ["NAME", "TITLE", "READ", "PROBLEM"])
+        try invocation.emit("profiles", rows.map(\.record), ["NAME", "TITLE", "READ", "PROBLEM"])
         if rows.isEmpty, let dir { invocation.note("there is no profile (a file *.json) in \(Printable.path(dir))") }
         let failures = rows.filter { $0.failure != nil }
         guard failures.isEmpty else {

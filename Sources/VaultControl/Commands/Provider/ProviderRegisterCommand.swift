@@ -87,7 +87,7 @@ struct ProviderRegisterCommand: VaultCommand {
             return try await users.registerProvider(
                 name, of: tenant.tenant?.tenant, issuer: issuer, client, initialAccessToken: token)
         }
-        try invocation.emit(ProviderFacts.sheet(provider))
+        try invocation.emit(ProviderView.record(provider))
         if !provider.isRegistrationManaged {
             invocation.note("note: the provider gave no way to manage the registration: change it in its console")
         }

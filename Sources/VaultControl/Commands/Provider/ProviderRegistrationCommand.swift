@@ -27,7 +27,7 @@ struct RegistrationShowCommand: VaultCommand {
         let facts = try await VaultAccess(global, invocation).manage {
             try await $0.registration(ofProvider: tenant.provider(name))
         }
-        try invocation.emit(RegistrationFacts.sheet(facts))
+        try invocation.emit(RegistrationView.record(facts))
     }
 }
 
@@ -69,7 +69,7 @@ struct RegistrationUpdateCommand: VaultCommand {
         let facts = try await VaultAccess(global, invocation).manage {
             try await $0.updateRegistration(ofProvider: tenant.provider(name), change)
         }
-        try invocation.emit(RegistrationFacts.sheet(facts))
+        try invocation.emit(RegistrationView.record(facts))
         invocation.note("changed the registration at \(Printable.shortened(name))")
     }
 }
@@ -95,14 +95,14 @@ struct RegistrationDeleteCommand: VaultCommand {
             try confirmation.require("Delete the registration at \(Printable.shortened(name))", invocation)
             try await users.deleteRegistration(ofProvider: tenant.provider(name), force: force)
         }
-        try invocation.emit(Sheet([.data("deleted", name)]), text: "")
+        try invocation.emit(OutputRecord([.data("deleted", name)]), text: "")
         invocation.note("deleted the registration at \(Printable.shortened(name)); the provider is still in the vault")
     }
 }
 
 /// How a registration is shown.
-private enum RegistrationFacts {
-    static func sheet(_ facts: RegisteredClientFacts) -> Sheet {
+private enum RegistrationView {
+    static func record(_ facts: RegisteredClient) -> OutputRecord {
         [
             Field("clientId", facts.clientID.rawValue), Field("clientAuthentication", facts.authenticationMethod),
             Field("clientName", facts.clientName), Field("scope", facts.scope),

@@ -25,7 +25,7 @@ struct ProviderRemoveCommand: VaultCommand {
                     hints: ["end its logins first: vaultctl login list --provider NAME, vaultctl login revoke LOGIN"])
             }
         }
-        try invocation.emit(Sheet([.data("removed", name)]), text: "")
+        try invocation.emit(OutputRecord([.data("removed", name)]), text: "")
         invocation.note("removed provider \(Printable.shortened(name))")
     }
 }

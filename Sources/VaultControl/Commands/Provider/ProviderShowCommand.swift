@@ -16,6 +16,6 @@ struct ProviderShowCommand: VaultCommand {
         let provider = try await VaultAccess(global, invocation).open {
             try await $0.provider(named: tenant.provider(name))
         }
-        try invocation.emit(ProviderFacts.sheet(provider))
+        try invocation.emit(ProviderView.record(provider))
     }
 }

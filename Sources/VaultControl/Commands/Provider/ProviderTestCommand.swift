@@ -34,14 +34,14 @@ struct ProviderTestCommand: VaultCommand {
         if let outage = await outage(of: provider, access) { findings.add(outage) }
         if let uri = provider.jwksURI, try await !access.canReadKeys(at: uri) { findings.noteUnreadableKeys() }
         try invocation.emit(
-            Sheet([
-                .data("provider", ProviderFacts.sheet(provider)), .data("hasMetadata", metadata != nil),
-                .data("findings", findings.all.map(\.sheet)),
+            OutputRecord([
+                .data("provider", ProviderView.record(provider)), .data("hasMetadata", metadata != nil),
+                .data("findings", findings.all.map(\.record)),
             ]),
             text: invocation.text(
-                ProviderFacts.sheet(provider)
+                ProviderView.record(provider)
                     + [.line("metadata", provider.issuer == nil ? "not fetched: no issuer" : "found")]
-                    + Sheet(findings.all.map { .line($0.isFatal ? "missing" : "note", $0.text) })))
+                    + OutputRecord(findings.all.map { .line($0.isFatal ? "missing" : "note", $0.text) })))
         guard !findings.all.contains(where: \.isFatal) else {
             throw invocation.end(
                 afterOutput: Failure(
@@ -95,7 +95,7 @@ struct ProviderFindings {
         let isFatal: Bool
         let text: String
 
-        var sheet: Sheet { [.data("missing", isFatal), .data("text", text)] }
+        var record: OutputRecord { [.data("missing", isFatal), .data("text", text)] }
     }
 
     private(set) var all: [Finding] = []

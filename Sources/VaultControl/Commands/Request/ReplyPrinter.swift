@@ -38,7 +38,7 @@ struct ReplyPrinter {
     private func printDocument(_ response: ResourceResponse) async throws {
         let bytes = try await collect(response, hint: "leave --json out")
         let text = String(validating: bytes, as: UTF8.self)
-        let fields: [Sheet] = response.head.headerFields.map {
+        let fields: [OutputRecord] = response.head.headerFields.map {
             [.data("name", $0.name.rawName), .data("value", $0.value)]
         }
         try invocation.emit([

@@ -21,11 +21,11 @@ struct TenantListCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let tenants = try await VaultAccess(global, invocation).open { try await $0.tenants() }
         var listing = Listing("tenants", ["TENANT", "USERS", "LOGINS", "PROVIDERS"], invocation)
-        try await listing.appendAll { (_: Int?) in (tenants.map(Self.sheet), nil) }
+        try await listing.appendAll { (_: Int?) in (tenants.map(Self.record), nil) }
         if tenants.isEmpty { invocation.hint("there is no tenant; services make them: users.tenant(_:)") }
     }
 
-    private static func sheet(_ tenant: TenantSummary) -> Sheet {
+    private static func record(_ tenant: TenantSummary) -> OutputRecord {
         [
             Field("tenant", tenant.tenant.name).column("TENANT"), Field("users", tenant.users).column("USERS"),
             Field("logins", tenant.logins).column("LOGINS"),
@@ -66,7 +66,7 @@ struct TenantEraseCommand: VaultCommand {
             return try await users.tenant(tenant).erase()
         }
         try invocation.emit(
-            Sheet([
+            OutputRecord([
                 Field("tenant", tenant.name), Field("users", erasure.users), Field("incomplete", erasure.incomplete),
                 Field("remainingProviders", erasure.remainingProviders)
                     .words(
@@ -84,10 +84,10 @@ struct TenantEraseCommand: VaultCommand {
             (try await Self.summary(of: tenant, in: vault), try await vault.backups().compactMap(\.backup))
         }
         try invocation.emit(
-            Sheet([
+            OutputRecord([
                 Field("tenant", tenant.name), Field("users", summary.users), Field("logins", summary.logins),
                 Field("providers", summary.providers), .data("isDryRun", true),
-                Field("backups", backups.map(BackupSheets.sheet)).words(backups.count).label("backups of the vault"),
+                Field("backups", backups.map(BackupRecords.record)).words(backups.count).label("backups of the vault"),
             ]))
         invocation.note("nothing was erased")
         if !backups.isEmpty {

@@ -60,11 +60,11 @@ struct TokenGetCommand: VaultCommand {
     }
 
     private func emit(_ token: VaultToken, _ invocation: Invocation) throws {
-        let sheet = TokenFacts.sheet(token, now: invocation.now, isRevealed: reveal)
+        let record = TokenView.record(token, now: invocation.now, isRevealed: reveal)
         if reveal {
-            try invocation.emit(sheet, text: token.accessToken.reveal() + "\n")
+            try invocation.emit(record, text: token.accessToken.reveal() + "\n")
         } else {
-            try invocation.emit(sheet)
+            try invocation.emit(record)
             invocation.hint("--reveal prints the token itself")
         }
     }

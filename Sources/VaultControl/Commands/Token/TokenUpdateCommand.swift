@@ -40,6 +40,6 @@ struct TokenUpdateCommand: VaultCommand {
                 for: .login(login.id), accessToken: accessToken, expiresAt: try expiry.date(invocation),
                 refreshToken: refreshToken)
         }
-        try invocation.emit(LoginFacts.sheet(login, now: invocation.now))
+        try invocation.emit(LoginView.record(login, now: invocation.now))
     }
 }

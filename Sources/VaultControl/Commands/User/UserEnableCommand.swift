@@ -19,7 +19,7 @@ struct UserEnableCommand: VaultCommand {
             try await users.enableUser(user)
             return wasEnabled
         }
-        try invocation.emit(Sheet([.data("enabled", id)]), text: "")
+        try invocation.emit(OutputRecord([.data("enabled", id)]), text: "")
         let name = Printable.shortened(user)
         invocation.note(
             wasEnabled

@@ -18,7 +18,7 @@ struct UserEnding: ParsableArguments {
     func run(
         endsDamaged: Bool = false, asking question: (_ user: String, _ logins: String) -> String, deed: String,
         _ access: VaultAccess,
-        _ body: (UserManager, String) async throws -> (report: RevocationReport, facts: Sheet)
+        _ body: (UserManager, String) async throws -> (report: RevocationReport, facts: OutputRecord)
     ) async throws {
         let (id, name) = (qualified, Printable.shortened(qualified))
         let done = try await access.manage { users in
@@ -26,7 +26,7 @@ struct UserEnding: ParsableArguments {
                 question(name, try logins(of: id, in: users.vault, endsDamaged: endsDamaged)), access.invocation)
             return try await body(users, id)
         }
-        try RevocationFacts.emit(done.report, done: "\(deed) user \(name)", adding: done.facts, access.invocation)
+        try RevocationView.emit(done.report, done: "\(deed) user \(name)", adding: done.facts, access.invocation)
     }
 
     /// As the vault calls the user.

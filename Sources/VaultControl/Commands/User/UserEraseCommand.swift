@@ -47,7 +47,7 @@ struct UserEraseCommand: VaultCommand {
                     if let file { _ = unsafe unlink(file.path) }
                     throw error
                 }
-                let facts = try await ErasureFacts.sheet(of: handle, in: users.vault)
+                let facts = try await ErasureView.record(of: handle, in: users.vault)
                 if let file {
                     try PrivateFile.write(Array((facts.json.text + "\n").utf8), to: file.descriptor, file.path)
                     guard fsync(file.descriptor) == 0 else {
@@ -67,15 +67,15 @@ struct UserEraseCommand: VaultCommand {
         let (user, backups) = try await access.open { vault in
             (try await vault.user(ending.qualified), try await vault.backups(holding: ending.qualified))
         }
-        let sheet: Sheet = [
+        let record: OutputRecord = [
             Field("user", user.id), Field("logins", user.logins.map(\.description)).words(user.logins.count),
-            .data("isDryRun", true), Field("backups", backups.map(BackupSheets.sheet)).words(backups.count),
+            .data("isDryRun", true), Field("backups", backups.map(BackupRecords.record)).words(backups.count),
             Field("snapshots", snapshots(access).map(\.path)).words(snapshots(access).count)
                 .label("copies from before a migration"),
         ]
-        let table = Table(["BACKUP", "MADE", "PATH"], backups.map(BackupSheets.sheet), now: invocation.now)
+        let table = Table(["BACKUP", "MADE", "PATH"], backups.map(BackupRecords.record), now: invocation.now)
         try invocation.emit(
-            sheet, text: invocation.text(sheet) + (backups.isEmpty ? "" : "\n" + invocation.text(table)))
+            record, text: invocation.text(record) + (backups.isEmpty ? "" : "\n" + invocation.text(table)))
         invocation.note("nothing was erased; the audit trail keeps random handles only")
     }
 
@@ -89,7 +89,7 @@ struct UserEraseCommand: VaultCommand {
     }
 
     private func snapshots(_ access: VaultAccess) -> [MigrationStatus.Snapshot] {
-        (try? MigrationFacts.status(access).snapshots) ?? []
+        (try? MigrationView.status(access).snapshots) ?? []
     }
 
     private func warnOfSnapshots(_ access: VaultAccess, _ invocation: Invocation) {

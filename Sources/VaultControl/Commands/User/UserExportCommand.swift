@@ -30,35 +30,35 @@ struct UserExportCommand: VaultCommand {
     private static let page = 500
 
     func run(_ invocation: Invocation) async throws {
-        let sheet = try await VaultAccess(global, invocation).open { vault in
-            try await Self.sheet(tenant.user(id), vault, invocation)
+        let record = try await VaultAccess(global, invocation).open { vault in
+            try await Self.record(tenant.user(id), vault, invocation)
         }
-        let text = sheet.json.text + "\n"
+        let text = record.json.text + "\n"
         guard let out, out != "-" else { return try invocation.console.write(text, to: .output) }
         try PrivateFile.write(Array(text.utf8), to: out)
         invocation.note("wrote \(Printable.shortened(out, to: 200))")
     }
 
-    private static func sheet(_ id: String, _ vault: Vault, _ invocation: Invocation) async throws -> Sheet {
+    private static func record(_ id: String, _ vault: Vault, _ invocation: Invocation) async throws -> OutputRecord {
         let user = try await vault.user(id)
         _ = try await vault.resolveUsers(purpose: "vaultctl user export")
-        var (logins, after) = ([Sheet](), nil as LoginID?)
+        var (logins, after) = ([OutputRecord](), nil as LoginID?)
         repeat {
             let page = try await vault.logins(ofUser: id, after: after, limit: page)
-            logins += page.map { LoginFacts.wholeSheet($0, now: invocation.now) }
+            logins += page.map { LoginView.wholeSheet($0, now: invocation.now) }
             after = page.count == Self.page ? page.last?.id : nil
         } while after != nil
-        var (rows, next) = ([Sheet](), Optional(Int64(0)))
+        var (rows, next) = ([OutputRecord](), Optional(Int64(0)))
         let query = AuditQuery(userHandle: user.handle)
         while let position = next {
             try Task.checkCancellation()
             let page = try await vault.auditRecords(after: position, query, limit: Self.page)
-            rows += page.records.map(AuditLines.sheet)
+            rows += page.records.map(AuditLines.record)
             next = page.next
         }
         return [
             .data("vault", try await vault.status().vaultID), .data("at", invocation.now),
-            .data("user", UserFacts.sheet(user)), .data("logins", logins), .data("auditRows", rows),
+            .data("user", UserView.record(user)), .data("logins", logins), .data("auditRows", rows),
         ]
     }
 }

@@ -27,13 +27,13 @@ struct UserListCommand: VaultCommand {
         try await VaultAccess(global, invocation).open { vault in
             try await vault.require(tenant?.tenant)
             if count { return try await printCount(vault, invocation) }
-            var listing = Listing("users", UserFacts.headings, invocation)
+            var listing = Listing("users", UserView.headings, invocation)
             var left = limit ?? .max
             try await listing.appendAll { cursor in
                 let page = try await vault.users(after: cursor, limit: Listing.pageSize)
                 let wanted = page.entries.filter(isWanted).prefix(left)
                 left -= wanted.count
-                return (wanted.map(UserFacts.sheet), left > 0 ? page.next : nil)
+                return (wanted.map(UserView.record), left > 0 ? page.next : nil)
             }
             if listing.isEmpty {
                 invocation.hint(
@@ -53,7 +53,7 @@ struct UserListCommand: VaultCommand {
             }
             cursor = page.next
         } while cursor != nil
-        try invocation.emit(Sheet([Field("users", users), Field("damaged", damaged)]))
+        try invocation.emit(OutputRecord([Field("users", users), Field("damaged", damaged)]))
     }
 
     /// Damaged rows are never hidden: what they were is unknown.

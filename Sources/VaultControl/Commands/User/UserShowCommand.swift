@@ -15,10 +15,10 @@ struct UserShowCommand: VaultCommand {
         let (user, logins) = try await VaultAccess(global, invocation).open { vault in
             await (try vault.user(tenant.user(id)), try vault.logins(ofUser: tenant.user(id), limit: 1_000))
         }
-        let sheets = logins.map { LoginFacts.sheet($0, now: invocation.now) }
-        let table = invocation.text(Table(LoginFacts.headings, sheets))
+        let records = logins.map { LoginView.record($0, now: invocation.now) }
+        let table = invocation.text(Table(LoginView.headings, records))
         try invocation.emit(
-            Sheet([.data("user", UserFacts.sheet(user)), .data("logins", sheets)]),
-            text: invocation.text(UserFacts.sheet(user)) + (table.isEmpty ? "" : "\n" + table))
+            OutputRecord([.data("user", UserView.record(user)), .data("logins", records)]),
+            text: invocation.text(UserView.record(user)) + (table.isEmpty ? "" : "\n" + table))
     }
 }

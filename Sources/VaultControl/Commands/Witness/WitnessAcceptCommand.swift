@@ -21,7 +21,7 @@ struct WitnessAcceptCommand: VaultCommand {
         let witness = try access.requireWitness()
         try confirmation.require(typing: "hold", to: "hold all logins of this vault", invocation)
         let holdsAll = try await access.acceptForWitness()
-        try invocation.emit([Field("accepted", WitnessFacts.name(witness)), .data("holdsAllLogins", holdsAll)])
+        try invocation.emit([Field("accepted", WitnessView.name(witness)), .data("holdsAllLogins", holdsAll)])
         invocation.note(
             "the witness takes this vault for the newest; "
                 + (holdsAll ? "all its logins are held" : "the restore's logins are held"))

@@ -18,7 +18,7 @@ struct WitnessBeginCommand: VaultCommand {
         let access = VaultAccess(global, invocation)
         let witness = try access.requireWitness()
         try await access.beginWitness()
-        try invocation.emit([Field("witness", WitnessFacts.name(witness))])
+        try invocation.emit([Field("witness", WitnessView.name(witness))])
         invocation.note("the witness has its first note; name it wherever the vault is used")
     }
 }

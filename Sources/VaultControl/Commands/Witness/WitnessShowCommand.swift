@@ -16,14 +16,14 @@ struct WitnessShowCommand: VaultCommand {
         let access = VaultAccess(global, invocation)
         let witness = try access.requireWitness()
         let (note, device) = try await access.openUnwitnessed { vault in
-            (try await vault.state(seenBy: witness), WitnessFacts.sharesDevice(witness, with: vault))
+            (try await vault.state(seenBy: witness), WitnessView.sharesDevice(witness, with: vault))
         }
         try invocation.emit(
             [
-                Field("witness", WitnessFacts.name(witness)), Field("sequence", Int(note.sequence)).label("last row"),
+                Field("witness", WitnessView.name(witness)), Field("sequence", Int(note.sequence)).label("last row"),
                 Field("link", note.link), Field("incarnation", Int(note.incarnation)),
                 .data("sharesDevice", device),
             ])
-        if device { invocation.warn(WitnessFacts.sharedDevice) }
+        if device { invocation.warn(WitnessView.sharedDevice) }
     }
 }

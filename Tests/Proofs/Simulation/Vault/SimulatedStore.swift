@@ -55,13 +55,13 @@ final class SimulatedStore: VaultStore, @unchecked Sendable {
     func shutDown() async { close() }
 
     func read<R>(
-        _ foresight: Foresight, _ body: (Reader) throws(StoreError) -> R
+        _ prefetchHint: PrefetchHint, _ body: (Reader) throws(StoreError) -> R
     ) async throws(StoreError) -> R {
-        guard let way else { return try await base.read(foresight, body) }
+        guard let way else { return try await base.read(prefetchHint, body) }
         try await way.arrive()
         try await takePutBack()
         let result: Result<R, StoreError>
-        do throws(StoreError) { result = .success(try await base.read(foresight, body)) } catch {
+        do throws(StoreError) { result = .success(try await base.read(prefetchHint, body)) } catch {
             result = .failure(error)
         }
         guard await way.hear() else { throw .unreachable }
@@ -73,7 +73,7 @@ final class SimulatedStore: VaultStore, @unchecked Sendable {
     }
 
     func perform(
-        _ foresight: Foresight, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
+        _ prefetchHint: PrefetchHint, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
     ) async throws {
         await way?.beginWriting()
         defer { way?.endWriting() }
@@ -83,7 +83,7 @@ final class SimulatedStore: VaultStore, @unchecked Sendable {
         let fault = fault(.commit)
         let result: Result<Void, any Error>
         do {
-            try await base.perform(foresight) { transaction in
+            try await base.perform(prefetchHint) { transaction in
                 try body(transaction)
                 if fault == .before { throw StoreError(.full, "the disk is full") }
             }

@@ -18,11 +18,11 @@ struct RenewalMachineTableTests {
         position: ChainPosition(chain: 2, generation: 1), fence: 8, method: .handler, isInDoubt: false)
     static let session = RenewalClaim(
         position: ChainPosition(chain: 2, generation: 3), fence: 9, method: .session, isInDoubt: false, tries: 0)
-    static let transient = RenewalVerdict.transient(retryAfter: .seconds(9), keepsDoubt: false, isRejection: false)
-    static let unprocessed = RenewalVerdict.unprocessed(retryAfter: .seconds(9), keepsDoubt: false)
-    static let dead = RenewalVerdict.dead(.deadGrant)
-    static let replayable = RenewalVerdict.inDoubt(mayReplay: true)
-    static let lost = RenewalVerdict.inDoubt(mayReplay: false)
+    static let transient = RenewalFailure.transient(retryAfter: .seconds(9), keepsDoubt: false, isRejection: false)
+    static let unprocessed = RenewalFailure.unprocessed(retryAfter: .seconds(9), keepsDoubt: false)
+    static let dead = RenewalFailure.dead(.deadGrant)
+    static let replayable = RenewalFailure.inDoubt(mayReplay: true)
+    static let lost = RenewalFailure.inDoubt(mayReplay: false)
 
     static let states: [Machine.State] = [
         .idle, .claiming, .waitingForOwner, .sending(grant), .pausingBeforeReplay(doubtful), .notingReplay(doubtful),
@@ -97,7 +97,7 @@ struct RenewalMachineTableTests {
         var replay = claim
         replay.isInDoubt = true
         replay.tries += 1
-        func recorded(_ verdict: RenewalVerdict) -> Row {
+        func recorded(_ verdict: RenewalFailure) -> Row {
             (state, .replied(.verdict(verdict)), .recording(claim, verdict, failures: 0), [.record(claim, verdict)])
         }
         func stored(_ reply: RenewalReply) -> Row {
@@ -262,7 +262,7 @@ struct RenewalMachineTableTests {
 
     @Test func intentsAreGivenBackThreeTimes() {
         var machine = Machine(state: .claiming)
-        let verdict = RenewalVerdict.notSent(.tooLate)
+        let verdict = RenewalFailure.notSent(.tooLate)
         for _ in 0..<3 {
             _ = machine.handle(.claimed(Self.grant))
             _ = machine.handle(.replied(.verdict(verdict)))

@@ -1,0 +1,25 @@
+import Synchronization
+import VaultStorage
+
+/// What each provider's replies have shown of it: whether it takes our client, how much it bears, what time it is there.
+///
+/// In memory: another process finds out with one request of its own, and what was wrong yesterday need not be wrong today.
+final class ProviderHealth: Sendable {
+    struct Entry: Sendable {
+        var breaker = Breaker()
+        var pace = Pace()
+        /// How far its clock is ahead of ours. For `iat` of proofs and of nothing else.
+        var clockOffset = Duration.zero
+    }
+
+    private let entries = Mutex<[ProviderHandle: Entry]>([:])
+
+    subscript(_ provider: ProviderHandle) -> Entry {
+        entries.withLock { $0[provider] ?? Entry() }
+    }
+
+    @discardableResult
+    func change<R: Sendable>(_ provider: ProviderHandle, _ body: (inout Entry) -> R) -> R {
+        entries.withLock { body(&$0[provider, default: Entry()]) }
+    }
+}

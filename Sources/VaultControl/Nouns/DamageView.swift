@@ -1,0 +1,82 @@
+import FoundationEssentials
+import OAuthClient
+import TokenVault
+import VaultAdministration
+
+/// How a damaged row is shown. Its cells are sealed and stay so.
+enum DamageView {
+    static let headings = ["ROW", "TABLE", "USER", "PROVIDER", "PROBLEM"]
+
+    static func record(_ row: DamagedRow) -> OutputRecord {
+        let user = row.userId ?? row.userHandle.map { "(\($0))" }
+        return [
+            Field("row", row.id).column("ROW"),
+            Field("table", row.table.rawValue).column("TABLE"),
+            Field("problem", row.problem).column("PROBLEM"),
+            Field("user", row.userId).words(user).column("USER", user),
+            .data("userHandle", row.userHandle),
+            Field("login", row.login),
+            Field("provider", row.provider).column("PROVIDER"),
+        ]
+    }
+
+    static func record(_ content: DamagedRow.Content) -> OutputRecord {
+        let columns = content.rows.flatMap { row in
+            row.columns.map { Field.line("\(row.table).\($0.name)", words($0.value)) }
+        }
+        return record(content.row)
+            + [Field("loses", loss(content)).label("discarding loses"), Field("hash", content.hash)]
+            + [.data("rows", content.rows.map(record))] + OutputRecord(columns)
+    }
+
+    /// What goes with the row.
+    static func loss(_ content: DamagedRow.Content) -> String {
+        switch content.row.table {
+        case .provider:
+            "this client's registration at the provider; registering it again in its place keeps its logins"
+        case .user:
+            "the user with \(Count.of(content.loginCount, "login")), "
+                + "whose tokens can be neither read nor revoked; the user can log in again"
+        case .login: "the login, whose tokens can be neither read nor revoked; its grant stays valid at the provider"
+        case .outbox: "a revocation; its token stays valid at the provider until it expires"
+        case .authorizationRequest: "a log-in that is not complete yet; it must be begun again"
+        case .unusableReply: "a reply that was kept because it may hold a refresh token"
+        case .manifestPart:
+            "\(Count.of(content.loginCount, "login")) of the user, whose tokens can be neither read nor revoked; "
+                + "their grants stay valid at the provider, and the user's other logins stay"
+        case .audit: "nothing: the vault did not write it"
+        case .fenceCounter: "nothing: renewals are numbered from where no number was given before"
+        case .loginSecret, .refreshIntent: "nothing: no login belongs to it"
+        }
+    }
+
+    private static func words(_ value: DamagedRow.StoredRow.Value) -> String {
+        switch value {
+        case .null: "absent"
+        case .integer(let value): String(value)
+        case .real(let value): String(value)
+        case .text(let bytes): String(decoding: bytes, as: UTF8.self)
+        case .blob(let bytes) where bytes.count <= 32: Hex.encode(bytes)
+        case .blob(let bytes): Count.of(bytes.count, "byte")
+        }
+    }
+
+    static func record(_ row: DamagedRow.StoredRow) -> OutputRecord {
+        let columns = row.columns.map { column -> OutputRecord in
+            let (type, value) = typed(column.value)
+            return [.data("name", column.name), .data("type", type), .data("value", value)]
+        }
+        return [.data("table", row.table), .data("columns", columns)]
+    }
+
+    /// Bytes in base64, text too: nothing says that it is UTF-8. A number beyond what JSON readers keep exactly is text.
+    private static func typed(_ value: DamagedRow.StoredRow.Value) -> (type: String, value: String?) {
+        switch value {
+        case .null: ("null", nil)
+        case .integer(let value): ("integer", String(value))
+        case .real(let value): ("real", String(value))
+        case .text(let bytes): ("text", Data(bytes).base64EncodedString())
+        case .blob(let bytes): ("blob", Data(bytes).base64EncodedString())
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import FoundationEssentials
+import TokenVault
+import VaultAdministration
+
+/// What the audit trail says of an erasure.
+enum ErasureView {
+    /// - Parameter handle: of the user; nil: their row could not be opened.
+    static func record(of handle: String?, in vault: Vault) async throws -> OutputRecord {
+        let head = try await vault.auditHead()
+        let query = AuditQuery(userHandle: handle, kinds: ["userErased"])
+        let last = try await vault.auditRecords(before: head + 1, limit: 1).records.first
+        var (row, next) = (nil as AuditRecord?, Optional(head + 1))
+        // A page may hold none of them, and the next one does.
+        while row == nil, let end = next {
+            let page = try await vault.auditRecords(before: end, query, limit: 1)
+            (row, next) = (page.records.first, page.next)
+        }
+        return [
+            .data("vault", try await vault.status().vaultID), .data("handle", row?.userHandle ?? handle),
+            .data("row", row.map { Int($0.sequence) }), .data("at", row?.date), .data("link", row.map(link)),
+            .data("head", [.data("sequence", Int(head)), .data("link", last.map(link))] as OutputRecord),
+        ]
+    }
+
+    private static func link(_ record: AuditRecord) -> String? {
+        record.link.map { Data($0).base64EncodedString() }
+    }
+}

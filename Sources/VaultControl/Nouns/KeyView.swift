@@ -1,0 +1,37 @@
+import FoundationEssentials
+import TokenVault
+import VaultAdministration
+
+/// How a key slot is shown.
+enum KeyView {
+    static let headings = ["SLOT", "KIND", "LABEL", "CREATED", "PROVEN"]
+
+    static func record(_ slot: KeySlot) -> OutputRecord {
+        [
+            Field("id", slot.id.description).column("SLOT"), Field("kind", slot.kind.rawValue).column("KIND"),
+            Field("label", slot.label).column("LABEL"), Field("createdAt", slot.createdAt).column("CREATED"),
+            Field("provenAt", slot.provenAt).orWords("never")
+                .column("PROVEN", slot.provenAt.map { JSONValue.date($0) } ?? .string("never"), inPipe: slot.provenAt),
+            Field("recipient", slot.recipient), Field("keyName", slot.keyName),
+        ]
+    }
+
+    /// - Parameter opens: whether the key at hand opens the slot.
+    static func record(_ slot: KeySlot, opens: Bool) -> OutputRecord {
+        record(slot) + [Field("opens", opens).column("OPENS")]
+    }
+
+    /// For a sentence: its kind, its label and its id.
+    static func words(_ slot: KeySlot) -> String {
+        "\(slot.id) (\(kind(slot.kind)), \(Printable.shortened(slot.label)))"
+    }
+
+    private static func kind(_ kind: KeySlot.Kind) -> String {
+        switch kind {
+        case .keyFile: "key file"
+        case .passphrase: "passphrase"
+        case .wrapped: "wrapped by a program"
+        case .recipient: "age identity"
+        }
+    }
+}

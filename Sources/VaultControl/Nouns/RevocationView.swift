@@ -1,0 +1,98 @@
+import TokenVault
+
+/// How revocations ended.
+enum RevocationView {
+    /// Prints the report, and ends with exit code 3 if a provider has not confirmed.
+    ///
+    /// - Parameter facts: what else is to be said, for programs.
+    static func emit(
+        _ report: RevocationReport, done: String, adding facts: OutputRecord = [], _ invocation: Invocation
+    ) throws {
+        let results = report.results.map(record)
+        var fields: [Field] = [.data("isComplete", report.isComplete), .data("revocations", results)]
+        if let remnants = report.remnants { fields.append(.data("remnants", record(remnants))) }
+        try invocation.emit(
+            OutputRecord(fields) + facts, text: invocation.text(Table(["LOGIN", "AT THE PROVIDER"], results)))
+        invocation.note(done)
+        let isGone = warn(of: report.remnants, invocation)
+        let unreadable = report.results.count { $0.outcome == .unreadable }
+        if unreadable > 0 {
+            invocation.warn(
+                "\(Count.of(unreadable, "damaged login")) could not be revoked; the grants stay valid at the provider"
+            )
+        }
+        if report.results.contains(where: { $0.outcome == .ownedBySource }) {
+            invocation.warn("a grant was not revoked, because the system it was imported from uses it: end it there")
+        }
+        guard report.results.allSatisfy({ $0.outcome.isSettled || $0.outcome == .unreadable }) else {
+            invocation.warn("not every provider has confirmed; the vault keeps the revocations until they have")
+            invocation.hint("try again: vaultctl outbox retry")
+            throw ExitRequest(status: .partlyDone)
+        }
+        guard report.isComplete, isGone else { throw ExitRequest(status: .partlyDone) }
+    }
+
+    /// Gives whether nothing is left.
+    private static func warn(of remnants: RevocationReport.Remnants?, _ invocation: Invocation) -> Bool {
+        switch remnants {
+        case nil, .gone: return true
+        case .held(let processes):
+            let who =
+                switch processes.count {
+                case 0: "another process still reads"
+                case 1: "process \(processes[0]) still reads"
+                default: "processes \(processes.map(String.init).joined(separator: ", ")) still read"
+                }
+            invocation.warn(
+                "\(who) the vault as it was before; meanwhile, the user's sealed rows stay in its write-ahead log")
+            invocation.hint("end those processes; the rows are removed when the last process closes the vault")
+        case .kept(let error):
+            invocation.warn("the user's sealed rows stay in the vault's storage for now: \(error.message)")
+            invocation.hint(error.hint ?? "the rows are removed when the last process closes the vault")
+        }
+        return false
+    }
+
+    private static func record(_ remnants: RevocationReport.Remnants) -> OutputRecord {
+        let (state, processes, problem): (String, [Int32], String?) =
+            switch remnants {
+            case .gone: ("gone", [], nil)
+            case .held(let processes): ("held", processes, nil)
+            case .kept(let error): ("kept", [], error.code.name)
+            }
+        return [.data("state", state), .data("processes", processes.map { Int($0) }), .data("problem", problem)]
+    }
+
+    private static func record(_ result: RevocationReport.Result) -> OutputRecord {
+        OutputRecord([Field("login", result.login).column("LOGIN")] + fields(result.outcome))
+    }
+
+    /// The outcome in one word, and the code of what is in its way.
+    static func fields(_ outcome: RevocationReport.Outcome) -> [Field] {
+        let (word, problem): (String, String?) =
+            switch outcome {
+            case .revoked: ("revoked", nil)
+            case .nothingToRevoke: ("nothingToRevoke", nil)
+            case .unsupported: ("unsupported", nil)
+            case .ownedBySource: ("ownedBySource", nil)
+            case .pending(let error): ("pending", error.code.name)
+            case .givenUp: ("givenUp", nil)
+            case .unreadable: ("unreadable", nil)
+            }
+        return [
+            Field("outcome", word).column("AT THE PROVIDER", words(outcome), inPipe: word), .data("problem", problem),
+        ]
+    }
+
+    private static func words(_ outcome: RevocationReport.Outcome) -> String {
+        switch outcome {
+        case .revoked: "revoked"
+        case .nothingToRevoke: "nothing to revoke"
+        case .unsupported: "cannot be revoked; stays valid until it expires"
+        case .ownedBySource: "not revoked: the system it was imported from uses it"
+        case .pending(let error): "not confirmed yet: \(error.message)"
+        case .givenUp: "given up; stays valid until it expires"
+        case .unreadable: "damaged, could not be revoked; stays valid until it expires"
+        }
+    }
+}

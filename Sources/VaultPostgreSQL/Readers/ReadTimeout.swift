@@ -1,0 +1,27 @@
+/// Whether it is worth while to wait a moment for a server's answer. Where answers take longer, it is tried ever more
+/// seldom: a moment is lost each time.
+struct ReadTimeout {
+    /// How long an answer may take, for the next one to be waited for: several times what a server takes on the same
+    /// machine, or on one beside it.
+    private static let moment = Duration.microseconds(200)
+    private static let mostMisses = 10
+
+    private var misses = 0
+    private var left = 0
+
+    mutating func isWorthTrying() -> Bool {
+        if left == 0 { return true }
+        left -= 1
+        return false
+    }
+
+    /// - Parameter time: How long an answer took; nil if it did not come.
+    mutating func note(_ time: Duration?) {
+        if let time, time <= Self.moment {
+            misses = 0
+        } else {
+            misses = min(misses + 1, Self.mostMisses)
+            left = 1 << misses
+        }
+    }
+}
