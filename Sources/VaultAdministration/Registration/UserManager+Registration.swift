@@ -93,21 +93,21 @@ extension UserManager {
 
     /// The registration as the provider has it now (RFC 7592 §2.1). What the provider replaces meanwhile, a secret or the
     /// token for the registration, is stored before this returns.
-    package func registration(ofProvider name: String) async throws -> RegisteredClient {
-        RegisteredClient(try await read(name).client)
+    package func registration(ofProvider name: String) async throws -> RegisteredClientView {
+        RegisteredClientView(try await read(name).client)
     }
 
     /// Changes the registration at the provider (RFC 7592 §2.2).
     @discardableResult
     package func updateRegistration(
         ofProvider name: String, _ change: ClientRegistrationChange
-    ) async throws -> RegisteredClient {
+    ) async throws -> RegisteredClientView {
         let (client, management) = try await read(name)
         let outcome = await RegistrationEndpoint(transport: context.transport).update(
             client, change.members, management)
         let changed = try await keep(outcome, of: name, change)
         try? await audit(.clientRegistrationChanged, name, changed.clientID)
-        return RegisteredClient(changed)
+        return RegisteredClientView(changed)
     }
 
     /// Deletes the registration at the provider (RFC 7592 §2.3), and with it every grant of this client. The provider stays in
