@@ -14,7 +14,7 @@ extension Keyring {
     private enum KeyTag {
         static let id: UInt8 = 1
         static let key: UInt8 = 2
-        /// Of a former audit key: the last row under it.
+        /// The last row under a former audit key.
         static let through: UInt8 = 3
     }
 
