@@ -1,4 +1,4 @@
-/// Where a document stops being JSON, for the person who wrote it. Quotes nothing.
+/// The position where a document stops being JSON, for the person who wrote it. It quotes nothing.
 struct JSONFault {
     let words: String
 

@@ -1,4 +1,4 @@
-/// Why an id token is not taken. Names claims, never their values.
+/// The reason why an id token was rejected. It names claims, never their values.
 package struct IDTokenError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: String, Hashable, Sendable, CaseIterable {
         case missing

@@ -1,4 +1,4 @@
-/// One section of a profile, read field by field. Fields that were not asked for are refused at the end.
+/// One section of a profile, read field by field. Fields that no one reads are rejected at the end.
 struct ProfileFields {
     let file: String
     private let path: String
@@ -15,10 +15,10 @@ struct ProfileFields {
         ProfileError(code, file: file, field: path + field, detail: detail)
     }
 
-    /// Refuses fields that were not asked for: a misspelt field must not be a silent default.
+    /// Rejects unread fields: a misspelt field must not silently become a default.
     func finish() throws(ProfileError) {
         for name in object?.names ?? [] where !known.contains(name) {
-            // A name of a file is no secret, but it is not trusted to be printable either.
+            // A file's name is not secret, but may be unprintable.
             let isPlain = name.utf8.count <= 64 && name.utf8.allSatisfy { (0x21...0x7E).contains($0) }
             throw failure(.unknownField, isPlain ? name : "?")
         }
@@ -132,7 +132,7 @@ struct ProfileFields {
         return numbers
     }
 
-    /// An object of texts, by name.
+    /// An object with text values, by name.
     mutating func table(_ name: String) throws(ProfileError) -> [String: String] {
         var section = try section(name)
         var table: [String: String] = [:]

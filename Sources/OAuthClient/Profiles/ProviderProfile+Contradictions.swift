@@ -1,5 +1,5 @@
 extension ProviderProfile {
-    /// What no server can mean.
+    /// Rejects combinations that no server can have.
     func refuseContradictions(file: String) throws(ProfileError) {
         func refuse(_ condition: Bool, _ field: String, _ detail: String) throws(ProfileError) {
             if condition { throw ProfileError(.contradiction, file: file, field: field, detail: detail) }
@@ -26,7 +26,7 @@ extension ProviderProfile {
         try refuse(
             revocation.carrier == .bearer && revocation.target != .accessToken, "revocation.target",
             "a refresh token is no bearer token for a resource")
-        // `parameters` is a section of what is added; what protects a request cannot be changed.
+        // `parameters` is a section of additions; parameters that protect a request cannot be changed.
         for (section, parameters) in [
             ("authorizationParameters", request.authorizationParameters),
             ("tokenParameters", request.tokenParameters), ("refreshParameters", request.refreshParameters),

@@ -8,7 +8,7 @@ extension ProviderProfile {
     ///
     /// - Parameters:
     ///   - bytes: the profile: one JSON object of at most 64 KiB.
-    ///   - file: what to call it in errors.
+    ///   - file: its name in errors.
     /// - Throws: ``ProfileError``, which names file and field.
     public init(parsing bytes: [UInt8], file: String) throws(ProfileError) {
         guard bytes.count <= Self.maximumBytes else { throw ProfileError(.tooLarge, file: file) }
@@ -100,7 +100,7 @@ extension ProviderProfile {
         var section = section
         let issuers = try section.texts("issuers")
         for issuer in issuers {
-            // A claim fills a part of the path: never the host, and never more than one part.
+            // A claim fills one part of the path: never the host, and never more than one part.
             let parts = issuer.split(separator: "/", omittingEmptySubsequences: false)
             let host = issuer.hasPrefix("https://") ? parts.dropFirst(2).first : parts.first
             guard issuer.count(where: { $0 == "{" }) <= 1, host?.contains("{") == false,

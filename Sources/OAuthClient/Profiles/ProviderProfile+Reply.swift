@@ -1,5 +1,5 @@
 extension ProviderProfile {
-    /// The sections `reply` and `errors`, with what `refresh` and `dpop` say of replies.
+    /// The sections `reply` and `errors`, with the fields of `refresh` and `dpop` that concern replies.
     static func reply(
         _ fields: inout ProfileFields, _ refresh: RefreshPolicy, _ dpop: DPoPRules
     ) throws(ProfileError) -> ReplyRules {
@@ -48,7 +48,7 @@ extension ProviderProfile {
         try section.finish()
     }
 
-    /// Kept sealed with the login, or not at all; never where others can read them.
+    /// Kept sealed with the login, or not at all; never where other users can read them.
     private static let secretMembers: Set<String> = [
         "access_token", "refresh_token", "id_token", "client_secret", "code", "device_secret",
     ]

@@ -17,8 +17,8 @@ package final class LineProgram {
     private var printed: [UInt8] = []
 
     /// - Parameters:
-    /// - arguments: the program's absolute path, then its arguments.
-    /// - longest: the maximum length of a line that it prints.
+    ///   - arguments: the program's absolute path, then its arguments.
+    ///   - longest: the maximum length of a line that it prints.
     ///   - timeLimit: for the answer to each batch.
     package init(_ arguments: [String], longest: Int, timeLimit: Duration) throws(VaultCryptoError) {
         let environment = OperatorProgram.inheritedButOurs

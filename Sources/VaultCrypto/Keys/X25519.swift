@@ -21,7 +21,7 @@ enum X25519 {
     /// `HKDF-SHA-256(ikm = X25519(secret, peer), salt = share ‖ recipient, info)`, 32 bytes.
     ///
     /// - Parameters:
-    /// - secret: The ephemeral secret of the wrapping side, or the identity's secret: 32 readable bytes.
+    ///   - secret: The ephemeral secret of the wrapping side, or the identity's secret: 32 readable bytes.
     ///   - peer: The other side's public half.
     ///   - share: The public half of the ephemeral secret.
     static func wrapKey(
