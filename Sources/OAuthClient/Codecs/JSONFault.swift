@@ -20,7 +20,7 @@ struct JSONFault {
                 switch error {
                 case _ where error != .trailingBytes && scanner.position >= bytes.count:
                     "it ends too early, in line \(place.line)"
-                case .trailingBytes: "there is more behind its end, in \(place.words)"
+                case .trailingBytes: "there is more text after its end, in \(place.words)"
                 default: "\(place.words) is not JSON"
                 }
         }

@@ -25,18 +25,18 @@ public struct HTTPTransportError: Error, Hashable, Sendable, CustomStringConvert
         public static let connect = Code("connect", "the connection was refused or failed")
         public static let dns = Code("dns", "the host name was not found")
         public static let tls = Code("tls", "the TLS handshake failed")
-        public static let timeout = Code("timeout", "the time limit is over")
+        public static let timeout = Code("timeout", "the time limit was exceeded")
         public static let reset = Code("reset", "the connection was closed")
         public static let tooLarge = Code("tooLarge", "the reply exceeds a limit")
         public static let cancelled = Code("cancelled", "the request was cancelled")
         public static let protocolViolation = Code("protocolViolation", "the reply is not valid HTTP")
         /// The reply's body has a compression that cannot be decoded.
-        public static let undecodable = Code("undecodable", "the reply is packed, and cannot be unpacked")
+        public static let undecodable = Code("undecodable", "the reply cannot be decompressed")
         /// The request cannot be sent as it is, for example plain `http` to another machine.
         public static let refused = Code("refused", "the request is not allowed")
         /// The provider requires a client certificate, and the transport cannot present one (RFC 8705).
         public static let noClientCertificate = Code(
-            "noClientCertificate", "this transport cannot show the client certificate that the provider wants")
+            "noClientCertificate", "this transport cannot present the client certificate that the provider requires")
         /// The egress proxy refused the connection.
         public static let proxy = Code("proxy", "the proxy refused the connection")
     }

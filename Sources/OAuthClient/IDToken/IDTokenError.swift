@@ -18,7 +18,7 @@ package struct IDTokenError: Error, Hashable, Sendable, CustomStringConvertible 
         var words: String {
             switch self {
             case .missing: "the id token is missing"
-            case .unreadable: "the id token is encrypted, or is no JWT"
+            case .unreadable: "the id token is encrypted, or is not a JWT"
             case .missingClaim: "the id token lacks a claim"
             case .issuer: "the id token comes from another issuer"
             case .audience: "the id token is for another client"

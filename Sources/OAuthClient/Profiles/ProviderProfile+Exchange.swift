@@ -41,7 +41,7 @@ extension ProviderProfile {
         }
         if let type {
             guard type.hasPrefix("urn:") || type.hasPrefix("https://") else {
-                throw section.failure(.notAllowed, "subjectTokenType", "a URI is wanted")
+                throw section.failure(.notAllowed, "subjectTokenType", "expected a URI")
             }
             rules.subjectTokenType = type
         }

@@ -52,7 +52,7 @@ extension ProviderProfile {
         try section.finish()
         guard rules.refusedCodes.isEmpty == rules.codeStatuses.isEmpty, members.isEmpty || !rules.refusedCodes.isEmpty
         else {
-            throw section.failure(.contradiction, "refusedCodes", "codes need the statuses with which they come")
+            throw section.failure(.contradiction, "refusedCodes", "codes require codeStatuses, and the reverse")
         }
         // A status that many requests may get for their own reasons must not renew a token each time.
         guard rules.refusedStatuses.isDisjoint(with: [404, 408, 409, 412, 429]) else {

@@ -46,6 +46,6 @@ enum CellHeader {
         if unsafe bytes[7] != flags {
             return VaultCryptoError(.unknownFlags, "the cell has flags that this version does not know")
         }
-        return VaultCryptoError(.wrongKind, "the cell is of another kind than its place demands")
+        return VaultCryptoError(.wrongKind, "the cell has the wrong kind for its place")
     }
 }

@@ -84,13 +84,13 @@ extension SealedCell {
         guard cell.count >= minimumByteCount, (cell.count - overhead) % paddingBlock == 0,
             cell.count <= maximumByteCount
         else {
-            throw VaultCryptoError(.malformedCell, "the cell has a length that no cell has")
+            throw VaultCryptoError(.malformedCell, "the cell has an invalid length")
         }
         guard named == keyID else {
             throw VaultCryptoError(.unknownKey, "the cell is sealed with another key")
         }
         guard !associatedData.isTooLong else {
-            throw VaultCryptoError(.associatedDataTooLong, "the facts that a cell is bound to are too long")
+            throw VaultCryptoError(.associatedDataTooLong, "the cell's associated data is too long")
         }
         let target = unsafe scratch.reserve(cell.count - overhead)
         let outcome = unsafe decrypt(base, count: cell.count, key: key, associatedData: associatedData, into: target)
@@ -122,7 +122,7 @@ extension SealedCell {
         var error: VaultCryptoError {
             switch self {
             case .opened, .wrongPadding:
-                VaultCryptoError(.malformedPadding, "the cell's padding is not one that a vault writes")
+                VaultCryptoError(.malformedPadding, "the cell's padding is invalid")
             case .wrongCommitment:
                 VaultCryptoError(
                     .authenticationFailed(.commitment), "the cell does not belong to this key and place, or is damaged")

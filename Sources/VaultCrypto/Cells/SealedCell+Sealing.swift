@@ -45,7 +45,7 @@ extension SealedCell {
         associatedData: borrowing AssociatedData, nonce: (UnsafeMutableRawPointer) -> Void
     ) throws(VaultCryptoError) -> [UInt8] {
         guard !associatedData.isTooLong else {
-            throw VaultCryptoError(.associatedDataTooLong, "the facts that a cell is bound to are too long")
+            throw VaultCryptoError(.associatedDataTooLong, "the cell's associated data is too long")
         }
         guard plaintext.count <= maximumPlaintextByteCount else {
             throw VaultCryptoError(.plaintextTooLong, "the secret is too long for a cell")

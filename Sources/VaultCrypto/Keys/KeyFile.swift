@@ -15,7 +15,7 @@ package enum KeyFile {
         try KeyFileWriter(path: path).write(line)
         let written = try read(at: path)
         guard written.id == key.id else {
-            throw VaultCryptoError(.keyFileNotWritten, "the key file does not hold what was written to it")
+            throw VaultCryptoError(.keyFileNotWritten, "the key file does not contain the data that was written to it")
         }
         return key
     }

@@ -44,7 +44,7 @@ package enum KeyFileLine {
             unsafe Base32.decode(UnsafeRawBufferPointer(part(line, idRange)), to: id)
         }
         guard hasID, unsafe Base32.decode(UnsafeRawBufferPointer(part(line, keyRange)), to: target) else {
-            return malformed("the key file holds characters that no key file has")
+            return malformed("the key file has invalid characters")
         }
         var written = [UInt8](repeating: 0, count: checksumByteCount)
         let hasChecksum = unsafe written.withUnsafeMutableBytes { written in

@@ -74,7 +74,7 @@ package struct KeyFileReader {
         guard status.st_nlink == 1 else {
             throw unsafeFile(
                 "has a second name (hard link)",
-                hint: "remove the other name, which `find -samefile \(shownPath)` shows; or copy the key anew")
+                hint: "remove the other name, which `find -samefile \(shownPath)` shows; or make a new copy of the key")
         }
         guard status.st_size <= limit else {
             throw VaultCryptoError(.keyFileMalformed, "the \(title) is longer than \(limit) bytes")

@@ -114,12 +114,12 @@ extension UnlockingPolicy {
         guard cost.memoryKiB <= memoryKiB else {
             throw VaultCryptoError(
                 .unlockingTooDear,
-                "a passphrase slot asks for \(cost.memoryKiB / 1024) MiB of memory, and \(memoryKiB / 1024) MiB are the limit",
+                "a passphrase slot asks for \(cost.memoryKiB / 1024) MiB of memory, but the limit is \(memoryKiB / 1024) MiB",
                 hint: "raise the limit if the slot is yours; otherwise find out who can write to the vault")
         }
         guard cost.work <= work - min(work, spent) else {
             throw VaultCryptoError(
-                .unlockingTooDear, "the vault's passphrase slots ask for more work than is spent on opening it",
+                .unlockingTooDear, "unlocking the vault's passphrase slots would exceed the work limit",
                 hint: "use a key file, and find out who can write to the vault")
         }
         spent += cost.work

@@ -112,7 +112,7 @@ extension Keyring {
             through = try field.int64()
         }
         guard let through, through > last?.through ?? 0 else {
-            throw VaultCryptoError(.malformedRecord, "a former audit key does not say for which rows it is")
+            throw VaultCryptoError(.malformedRecord, "a former audit key does not name its last row")
         }
         return FormerAuditKey(key: key, through: through)
     }

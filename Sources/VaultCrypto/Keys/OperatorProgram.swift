@@ -28,7 +28,7 @@ package struct OperatorProgram: Sendable {
     ) throws(VaultCryptoError) {
         guard let path = arguments.first, path.hasPrefix("/") else {
             throw VaultCryptoError(
-                .keySourceFailed, "the program is not named by its absolute path",
+                .keySourceFailed, "the program is not given by an absolute path",
                 hint: "for example: [\"/usr/bin/pass\", \"show\", \"vault-key\"]")
         }
         guard !arguments.contains(where: { $0.utf8.contains(0) }) else {

@@ -33,7 +33,7 @@ package struct Recipient: Hashable, Sendable {
     private static func refusal(of text: String) -> VaultCryptoError {
         if text.uppercased().hasPrefix(Identity.prefix) {
             return VaultCryptoError(
-                .recipientMalformed, "this is a secret identity, where its recipient is wanted",
+                .recipientMalformed, "this is a secret identity, but its recipient is needed",
                 hint:
                     "use the recipient, age1…, which `age-keygen -y` prints; assume that others have seen the identity")
         }

@@ -26,7 +26,7 @@
         switch try uint8() {
         case 0: return false
         case 1: return true
-        default: throw VaultCryptoError(.malformedRecord, "a record holds a truth value that is neither 0 nor 1")
+        default: throw VaultCryptoError(.malformedRecord, "a record has a boolean that is neither 0 nor 1")
         }
     }
 

@@ -14,7 +14,7 @@ package struct RecordReader {
     package mutating func next() throws(VaultCryptoError) -> RecordField? {
         guard let tag = cursor.byte() else { return nil }
         guard tag > lastTag else {
-            throw VaultCryptoError(.malformedRecord, "a record's fields are out of order or stand twice")
+            throw VaultCryptoError(.malformedRecord, "a record's fields are out of order or repeated")
         }
         lastTag = tag
         return unsafe RecordField(tag: tag, bytes: try cursor.lengthPrefixedBytes())
@@ -72,7 +72,7 @@ package struct RecordElements {
                 return value
             }
         }
-        throw VaultCryptoError(.malformedRecord, "a record holds a length that is not written as it must be")
+        throw VaultCryptoError(.malformedRecord, "a record has a non-canonical length")
     }
 
     private static var truncated: VaultCryptoError {

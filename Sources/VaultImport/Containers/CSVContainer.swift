@@ -42,7 +42,7 @@ final class CSVContainer: TableContainer {
         var first: [String]?
         if case .fields(_, let fields)? = try reader.next() { first = fields.map { $0 ?? "" } }
         guard let names = plan.header ?? first else {
-            throw ImportError(.unknownFormat, "the first line of the CSV file is no header", hint: missingHeader)
+            throw ImportError(.unknownFormat, "the first line of the CSV file is not a header", hint: missingHeader)
         }
         guard plan.header != first || first == nil else {
             throw ImportError(
@@ -51,7 +51,8 @@ final class CSVContainer: TableContainer {
         }
         guard Set(names).count == names.count else {
             throw ImportError(
-                .unfitPlan, "two columns of the CSV file have one name", hint: "rename one of them in its first line")
+                .unfitPlan, "two columns of the CSV file have the same name",
+                hint: "rename one of them in its first line")
         }
         return TableShape(name: "", columns: ColumnIndex(names))
     }

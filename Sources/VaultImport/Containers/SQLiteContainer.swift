@@ -71,7 +71,7 @@ final class SQLiteContainer: TableContainer {
         if error.code == .unsafeFile {
             return ImportError(
                 .unreadableFile,
-                "the source has a WAL, and its files would be made here as another user's than its own",
+                "the source has a WAL, and its files would be created here with another owner",
                 hint: "run this as the owner of the file, or let them make a copy: sqlite3 FILE '.backup COPY'; "
                     + "otherwise the other system could no longer write")
         }
@@ -82,7 +82,7 @@ final class SQLiteContainer: TableContainer {
         // Reading it without them would require a copy of it: a second file with plaintext tokens, which its owner must
         // make and wipe.
         return ImportError(
-            .unreadableFile, "the source has a WAL, and SQLite may not make its files beside it",
+            .unreadableFile, "the source has a WAL, and SQLite may not create its files next to it",
             hint: "while nothing writes to it, copy it, and its -wal file if there is one, to a directory of your own")
     }
 

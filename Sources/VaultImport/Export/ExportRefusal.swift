@@ -21,7 +21,7 @@ extension ExportRefusal {
     /// Another system owns the chain: the one that the login was imported from, or an earlier export's.
     public static let heldBySource = ExportRefusal("heldBySource", "another system owns it")
     /// Two systems have renewed it.
-    public static let contested = ExportRefusal("contested", "another system has renewed it, too")
+    public static let contested = ExportRefusal("contested", "another system has also renewed it")
     /// A restore holds it: its refresh token may be spent.
     public static let heldByRestore = ExportRefusal("heldByRestore", "a restore holds it")
     /// A renewal is in progress or in doubt: its refresh token may be spent.
@@ -40,15 +40,16 @@ extension ExportRefusal {
 extension ExportRefusal {
     /// The tokens are bound to a DPoP key.
     public static let keyBound = ExportRefusal(
-        "keyBound", "its tokens are bound to a key, for which there is no place")
+        "keyBound", "its tokens are bound to a key, which the format cannot represent")
     /// Rows are identified by the account's id at the provider, which the vault does not know.
     public static let noSubject = ExportRefusal("noSubject", "the user's id at the provider is not known")
     /// A row must have an access token.
     public static let noAccessToken = ExportRefusal("noAccessToken", "there must be an access token")
     /// An earlier login occupies the same row.
-    public static let secondLogin = ExportRefusal("secondLogin", "another login has the same place")
+    public static let secondLogin = ExportRefusal("secondLogin", "another login occupies the same row")
     /// A value is longer than its column.
     public static let tooLong = ExportRefusal("tooLong", "a value is too long")
     /// A value has a character that the format cannot hold.
-    public static let unrepresentable = ExportRefusal("unrepresentable", "a value has a character that has no place")
+    public static let unrepresentable = ExportRefusal(
+        "unrepresentable", "a value has a character that the format cannot represent")
 }

@@ -115,11 +115,12 @@ extension RejectReason {
     public static let ambiguousRow = RejectReason(
         "ambiguousRow", "another row of the user at this provider has the same name, and other tokens")
     /// The vault already has the account, or the refresh token, from another source.
-    public static let alreadyThere = RejectReason("alreadyThere", "the vault has this login from elsewhere")
+    public static let alreadyThere = RejectReason(
+        "alreadyThere", "the vault already has this login from another source")
     /// The vault's user is disabled.
     public static let userDisabled = RejectReason("userDisabled", "the user is disabled in the vault")
     /// One of the user's logins in the vault cannot be opened, and may be this one.
     public static let userDamaged = RejectReason("userDamaged", "a login of the user in the vault is damaged")
     /// The vault cannot store a value of the row, such as a label of more than a thousand bytes.
-    public static let notStorable = RejectReason("notStorable", "the vault does not take what the row holds")
+    public static let notStorable = RejectReason("notStorable", "the vault cannot store a value of the row")
 }

@@ -21,7 +21,7 @@ enum FormatDetection {
         if plan.header == nil || plan.table != nil, isSQL(text) { return .sqlDump }
         guard CSVDialect(head, plan, isUTF16: isUTF16) != nil else {
             throw ImportError(
-                .unknownFormat, "the source is no SQLite database, JSON, CSV or SQL dump",
+                .unknownFormat, "the source is not a SQLite database, JSON, CSV or a SQL dump",
                 hint: "docs/import.md shows how to make JSON Lines of any table")
         }
         return .csv

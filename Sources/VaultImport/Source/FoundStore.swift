@@ -16,7 +16,8 @@ enum FoundStore: Sendable {
         try plan.requireFit(for: format)
         if format == .json {
             guard plan.kind == nil || plan.kind == .msal else {
-                throw ImportError(.unknownStore, "the source is one JSON document, which only MSAL's cache is")
+                throw ImportError(
+                    .unknownStore, "the source is one JSON document, a form that only MSAL's cache may have")
             }
             self = .msal(try MSALCache(stream, plan).detection)
             return

@@ -36,7 +36,7 @@ struct StoreAdvice {
         if let kind = plan.kind {
             return ImportError(
                 .unknownStore, "the source has no table of the kind “\(kind)”",
-                hint: map ?? "docs/import.md shows the columns by which each kind is known")
+                hint: map ?? "docs/import.md lists the columns that identify each kind")
         }
         return ImportError(
             .unknownStore, "the source has no table of a known kind",
@@ -132,8 +132,8 @@ struct StoreAdvice {
             if columns.isSuperset(of: ["identitydata", "provider", "userid"]) {
                 return ImportError(
                     .unknownStore, "the table “\(table.name)” is Supabase's: it keeps no tokens of providers",
-                    hint: "Supabase hands provider_token and provider_refresh_token to the app at the log-in alone; "
-                        + "import them from where the app has kept them")
+                    hint: "Supabase passes provider_token and provider_refresh_token to the app only at log-in; "
+                        + "import them from where the app stored them")
             }
             if columns.isSuperset(of: ["identityprovider", "federateduserid", "token"]) {
                 return ImportError(

@@ -29,7 +29,7 @@ extension StoreMatch {
         let names = tables.map { "“\($0.name)”" }.joined(separator: ", ")
         return ImportError(
             .severalStores, "several tables could hold \(what): \(names)",
-            hint: "name the one that is meant: --user-table TABLE")
+            hint: "name the right one: --user-table TABLE")
     }
 
     // MARK: Columns that are not read

@@ -25,11 +25,11 @@ public struct ImportWarning: Hashable, Sendable, CustomStringConvertible {
     public static let lifetimeWithoutStart = ImportWarning(
         "lifetimeWithoutStart", "the expiry is relative to an unknown moment")
     /// The source invented the expiry. It counts as unknown.
-    public static let expiryInvented = ImportWarning("expiryInvented", "the source has made the expiry up")
+    public static let expiryInvented = ImportWarning("expiryInvented", "the source invented the expiry")
     /// The refresh token was dropped because it has expired.
     public static let refreshTokenExpired = ImportWarning("refreshTokenExpired", "the refresh token has expired")
     /// A placeholder for a missing value, such as `None`, was dropped.
-    public static let placeholderDropped = ImportWarning("placeholderDropped", "a word for nothing was dropped")
+    public static let placeholderDropped = ImportWarning("placeholderDropped", "a placeholder was dropped")
     /// The scope is invalid (RFC 6749 §3.3), and was dropped.
     public static let scopeDropped = ImportWarning("scopeDropped", "the scope is not readable")
     /// The id token was dropped: it is invalid, or there is no refresh token, without which a vault does not keep it.

@@ -32,7 +32,7 @@ extension RejectReason {
     /// A quote in CSV is misplaced or not closed.
     public static let malformedQuoting = RejectReason("malformedQuoting", "a quote is not where CSV allows it")
     /// A value of a dump is an expression, or malformed.
-    public static let unsupportedLiteral = RejectReason("unsupportedLiteral", "a value is no plain literal")
+    public static let unsupportedLiteral = RejectReason("unsupportedLiteral", "a value is not a plain literal")
     /// A value has a type that its column never has.
     public static let malformedValue = RejectReason("malformedValue", "a value has the wrong type")
     /// A member is unknown, and the plan is strict.
@@ -48,7 +48,7 @@ extension RejectReason {
     /// The refresh token has invalid characters (RFC 6749 Appendix A), or is too long.
     public static let malformedRefreshToken = RejectReason("malformedRefreshToken", "the refresh token is malformed")
     /// The token is a placeholder that a program stored for a missing value, such as `None` or `undefined`.
-    public static let placeholderToken = RejectReason("placeholderToken", "the token is a word for nothing")
+    public static let placeholderToken = RejectReason("placeholderToken", "the token is a placeholder")
     /// The row names no user.
     public static let noUser = RejectReason("noUser", "the row names no user")
     /// The user id is too long for a vault, or begins with U+001D, as the names of tenants do.
@@ -66,7 +66,7 @@ extension RejectReason {
     /// The client id is invalid.
     public static let malformedClient = RejectReason("malformedClient", "the client id or secret is malformed")
     /// The row is a password, a passkey, a mail address, or uses OAuth 1.
-    public static let notOAuth2 = RejectReason("notOAuth2", "the row is no OAuth 2 login")
+    public static let notOAuth2 = RejectReason("notOAuth2", "the row is not an OAuth 2 login")
     /// The tokens belong to the client itself, without a user.
     public static let clientCredentials = RejectReason("clientCredentials", "the tokens belong to no user")
     /// The source has marked the row as deleted.
@@ -74,13 +74,13 @@ extension RejectReason {
     /// The source has marked the tokens as revoked.
     public static let revoked = RejectReason("revoked", "the source has revoked the tokens")
     /// The stored value is an error response.
-    public static let errorAnswer = RejectReason("errorAnswer", "the row holds an error answer")
+    public static let errorAnswer = RejectReason("errorAnswer", "the row contains an error response")
     /// The token is bound to a key that is not in the row.
-    public static let keyMissing = RejectReason("keyMissing", "the token is bound to a key that is not there")
+    public static let keyMissing = RejectReason("keyMissing", "the token is bound to a key that is missing")
     /// The DPoP key is not a private key on P-256.
     public static let malformedKey = RejectReason("malformedKey", "the DPoP key is malformed")
     /// The secret does not decrypt this value, although it decrypted others.
-    public static let notDecryptable = RejectReason("notDecryptable", "the secret does not open the row")
+    public static let notDecryptable = RejectReason("notDecryptable", "the secret does not decrypt the row")
     /// The vault has no provider of that name.
     public static let unknownProvider = RejectReason("unknownProvider", "the vault has no such provider")
     /// A row of another user or account has the same refresh token.
