@@ -69,7 +69,7 @@ package enum OutboxResolution: Hashable, Sendable {
     /// The server will never confirm, so there are no more attempts. The entry is deleted and
     /// ``AuditKind/revocationAbandoned`` recorded.
     case abandoned
-    /// The attempts went on for too long, so there are no more. Recorded like ``abandoned``.
+    /// The attempts took too long, so there are no more. Recorded like ``abandoned``.
     case expired
     /// Sending it would end the chain that has replaced this one, so it is not attempted. Recorded like ``abandoned``.
     case superseded

@@ -14,7 +14,7 @@ extension WriteTransaction {
         ) { $0.manifest.add(slot.description, tag) }
     }
 
-    /// - Parameter proven: a slot that was opened, and remains.
+    /// - Parameter proven: an opened slot that remains.
     func removeKeySlot(_ handle: KeySlotHandle, provenBy proven: ProvenKeySlot) throws(StoreError) {
         let slots = try KeySlotRows.all(tables).slots
         let isThere = slots.contains { slot in
@@ -40,7 +40,7 @@ extension WriteTransaction {
         }
     }
 
-    /// Notes that a key opens the slot, as it now is.
+    /// Notes that a key opens the slot in its current form.
     func noteProof(of proven: ProvenKeySlot) throws(StoreError) {
         guard rows.current.manifest.keySlots[proven.handle.bytes] == proven.tag else {
             throw StoreError.slotsChanged
@@ -51,7 +51,7 @@ extension WriteTransaction {
         }
     }
 
-    /// Puts a new vault key in the place of the vault's, in the slots that the plan keeps; the others go.
+    /// Replaces the vault key in the slots that the plan keeps, and removes the others.
     func rekey(_ plan: RekeyPlan) throws(StoreError) {
         guard rows.current.manifest.keySlots == plan.basis else { throw StoreError.slotsChanged }
         for slot in plan.dropped { try delete(slot.handle) }
