@@ -65,7 +65,7 @@ package struct BackupContainer: Sendable, Equatable {
         let count = manifestCount + AuditMAC.byteCount + trailerByteCount
         guard manifestCount <= manifestLimit,
             Int64(clamping: number(trailer, at: 16) as UInt64) == fileByteCount - Int64(count)
-        else { throw .damagedBackup("it does not have the length that it names") }
+        else { throw .damagedBackup("its length differs from the one that it states") }
         return count
     }
 

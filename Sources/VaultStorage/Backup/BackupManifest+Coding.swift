@@ -93,7 +93,7 @@ extension BackupManifest {
     }
 
     fileprivate static var malformed: VaultCryptoError {
-        VaultCryptoError(.malformedRecord, "its manifest lacks a field, or holds one that is none")
+        VaultCryptoError(.malformedRecord, "its manifest lacks a field, or has an invalid one")
     }
 }
 

@@ -110,7 +110,7 @@ enum ManifestPart {
     }
 
     private static var malformed: VaultCryptoError {
-        VaultCryptoError(.malformedRecord, "a part of a manifest holds what does not belong there")
+        VaultCryptoError(.malformedRecord, "a part of a manifest has an entry that does not belong there")
     }
 }
 

@@ -112,7 +112,7 @@ extension RowOpener {
     ) throws(StoreError) -> [ManifestEntry] {
         let cell = unsafe row.blob(1)
         guard unsafe (try? SealedCell.tag(of: cell)) == tag else {
-            throw damagedPart(number, user, "it is not the one that its user knows last")
+            throw damagedPart(number, user, "it is not the version that its user's cell lists")
         }
         do throws(VaultCryptoError) {
             let opened = try unsafe SealedCell.Opened(

@@ -89,7 +89,7 @@ struct RowOpener {
     func require(provider: Bytes16, _ tag: CellTag) throws(StoreError) {
         let row = try vaultRow()
         guard row.hasManifest, row.manifest.providers[provider] != tag else { return }
-        throw .quarantined("provider", provider, "it is not the one that the vault knows last")
+        throw .quarantined("provider", provider, "it is not the version that the vault's row lists")
     }
 
     /// Lends the open user cell of the row's user.
@@ -146,7 +146,7 @@ struct RowOpener {
             }
             let tag = try unsafe SealedCell.tag(of: cell)
             guard entry.revision == columns.revision, tag == entry.tag else {
-                throw VaultCryptoError(.authenticationFailed(.tag), "it is not the one that its user knows last")
+                throw VaultCryptoError(.authenticationFailed(.tag), "it is not the version that its user's cell lists")
             }
             let opened = try unsafe SealedCell.Opened(
                 cell, kind: .session, key: view.dataKey, keyID: KeyID(user.handle.bytes),

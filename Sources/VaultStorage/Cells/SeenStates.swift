@@ -87,5 +87,5 @@ extension StoreError {
 
     static func isOlderThanSeen(_ user: UserHandle) -> StoreError { older(user, than: "this process has seen") }
 
-    static func isOlderThanTold(_ user: UserHandle) -> StoreError { older(user, than: "the audit trail tells") }
+    static func isOlderThanTold(_ user: UserHandle) -> StoreError { older(user, than: "the audit trail records") }
 }

@@ -144,8 +144,8 @@ extension StoreError {
     }
 
     private static func wayOut(_ table: String, _ handle: String?) -> String {
-        guard DamagedRow.Table(rawValue: table) != nil else { return "`vaultctl verify` tells all that is damaged" }
-        guard let handle else { return "`vaultctl damage list` tells which rows are damaged" }
+        guard DamagedRow.Table(rawValue: table) != nil else { return "`vaultctl verify` lists all damage" }
+        guard let handle else { return "`vaultctl damage list` shows the damaged rows" }
         return "see what is left of it with `vaultctl damage show \(handle)`"
     }
 

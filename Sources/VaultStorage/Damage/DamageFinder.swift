@@ -106,7 +106,7 @@ struct DamageFinder {
                     if !table.needsLogin || page.isNull(1) { ids.append(page.integer(0)) }
                 }
             }
-            if BlockingWork.isCancelled { throw StoreError(.closed, "the look for damage was ended") }
+            if BlockingWork.isCancelled { throw StoreError(.closed, "the search for damage was cancelled") }
             for id in ids { guard try body(id) else { return } }
             guard count == Self.pageSize, let last, last < .max else { return }
             first = last + 1

@@ -110,7 +110,7 @@ extension AuditTrail {
         defer { row.reset() }
         row.bind(1, sequence)
         guard try row.step() else { return nil }
-        if sequence <= 0 { return "its number is none that a row of the audit trail has: it was planted, or set aside" }
+        if sequence <= 0 { return "no row of the audit trail has such a number: it was planted, or set aside" }
         if sequence > bounds.end { return "it is behind the end of the audit trail: it was planted" }
         guard sequence <= bounds.pruned, try !isAuthentic(row) else { return nil }
         return "the audit trail was pruned, and this is not one of the rows that it left"

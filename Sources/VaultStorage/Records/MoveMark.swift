@@ -37,10 +37,10 @@ extension MoveMark {
         case .arrived: nil
         case .leaving:
             StoreError(
-                .moved, "what this vault holds is being moved to another vault",
+                .moved, "the content of this vault is being moved to another vault",
                 hint: "run the move again until it is complete, and use the other vault")
         case .left:
-            StoreError(.moved, "what this vault holds was moved to another vault", hint: "use the other vault")
+            StoreError(.moved, "the content of this vault was moved to another vault", hint: "use the other vault")
         case .arriving:
             StoreError(
                 .moved, "the move into this vault is not complete", hint: "run the move again until it is complete")

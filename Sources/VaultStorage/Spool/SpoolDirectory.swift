@@ -26,7 +26,7 @@ struct SpoolDirectory: Sendable {
         let number = unsafe openat(directory, name(of: owner), flags | O_CREAT | O_EXCL, 0o600)
         if number < 0 && errno == EEXIST {
             guard let file = try openExisting(owner, in: directory) else {
-                throw StoreError(.io(ENOENT), "\(filePath) comes and goes")
+                throw StoreError(.io(ENOENT), "\(filePath) keeps being created and removed")
             }
             return file
         }

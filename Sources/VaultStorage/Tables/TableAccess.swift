@@ -57,7 +57,7 @@ extension TableAccess {
     func integer(_ query: Query) throws(StoreError) -> Int64? {
         let row = try cursor(query)
         defer { row.reset() }
-        guard try row.step() else { throw StoreError(.damaged, "the vault did not answer a question") }
+        guard try row.step() else { throw StoreError(.damaged, "a query on the vault returned no row") }
         return row.optionalInteger(0)
     }
 

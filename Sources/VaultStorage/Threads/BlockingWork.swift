@@ -141,7 +141,7 @@ package final class BlockingLane: Sendable {
         for job in refused {
             job.run(
                 StoreError(
-                    .outOfMemory, "the system gives no thread to work on",
+                    .outOfMemory, "the system provides no more threads",
                     hint: "raise the limits on processes and address space (ulimit -u, ulimit -v)"))
         }
     }

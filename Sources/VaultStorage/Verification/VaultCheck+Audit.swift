@@ -68,7 +68,7 @@ extension VaultCheck {
         let begins = audit.lastSequence == audit.pruning.through && audit.pruning.through > 0
         let told = row.isNull(9) ? nil : unsafe AuditMAC(row.blob(9))
         if row.isNull(9) == begins || begins && told != previous {
-            report.note("audit", subject, "what it says of the row before it was changed")
+            report.note("audit", subject, "its link to the previous row was changed")
         }
         audit.lastSequence = sequence
         // A damaged row is reported once: the next link is checked against this one.
@@ -231,10 +231,10 @@ extension VaultCheck {
     /// Compares slots and pending revocations with the counts in the trail.
     private func checkCounts() throws(StoreError) {
         if try tables.count(.keySlot) != audit.pruning.keySlots {
-            note("keySlot", nil, "there are not as many as the audit trail tells")
+            note("keySlot", nil, "their number differs from the audit trail's")
         }
         if try tables.count(.outbox) != audit.pruning.revocations {
-            note("outbox", nil, "there are not as many as the audit trail tells")
+            note("outbox", nil, "their number differs from the audit trail's")
         }
     }
 

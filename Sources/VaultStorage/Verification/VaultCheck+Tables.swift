@@ -90,7 +90,7 @@ extension VaultCheck {
         }
         let tag = unsafe try? SealedCell.tag(of: row.blob(2))
         if let vault = currentRow(), vault.hasManifest, vault.manifest.providers[handle] != tag {
-            note("provider", handle, "it is not the one that the vault knows last")
+            note("provider", handle, "it is not the version that the vault's row lists")
         }
     }
 

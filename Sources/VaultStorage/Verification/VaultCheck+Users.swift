@@ -36,7 +36,7 @@ extension VaultCheck {
             return
         }
         if row.bytes16(3) != user.handle.bytes || row.optionalInteger(6) != user.revision {
-            note("user", user.handle.bytes, "the audit row of its last change tells something else")
+            note("user", user.handle.bytes, "the audit row of its last change does not match it")
         }
     }
 

@@ -67,7 +67,7 @@ package final class IntentLog: Sendable {
         let isNew = lseek(descriptor, 0, SEEK_END) == 0
         guard isNew || Self.beginsLikeOne(descriptor) else {
             throw StoreError(
-                .invalidValue, "\(path) is no witness log, and is left as it is",
+                .invalidValue, "\(path) is not a witness log, and was left unchanged",
                 hint: "name a file of its own, apart from the vault")
         }
         let bytes = Array(((isNew ? head : "") + text).utf8)

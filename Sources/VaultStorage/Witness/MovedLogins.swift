@@ -26,7 +26,7 @@ package struct MovedLogins: Sendable, Equatable {
             // A line that cannot be read is damage. A file with only such lines is a different kind of file.
             guard readable > 0 || unreadable == 0 else {
                 throw StoreError(
-                    .invalidValue, "the evidence is no witness log, and no export of the audit trail: \(path)",
+                    .invalidValue, "the evidence is neither a witness log nor an export of the audit trail: \(path)",
                     hint: "name a witness log, or what `vaultctl audit export --jsonl` has written; without evidence, "
                         + "all logins are held")
             }

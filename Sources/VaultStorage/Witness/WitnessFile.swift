@@ -64,7 +64,7 @@ package struct WitnessFile: Witness {
         guard unsafe fstat(descriptor, &status) == 0 else { throw failure("read", errno) }
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw StoreError(
-                .invalidValue, "\(PathName.shown(path)) is no regular file, and is not replaced",
+                .invalidValue, "\(PathName.shown(path)) is not a regular file, and was not replaced",
                 hint: "check --witness: it names a file of its own; nothing was changed")
         }
         var bytes = [UInt8](repeating: 0, count: Self.mostBytes)
@@ -72,7 +72,7 @@ package struct WitnessFile: Witness {
         guard count >= 0 else { throw failure("read", errno) }
         guard count == 0 || WitnessNote.isNote(bytes.prefix(count)) else {
             throw StoreError(
-                .invalidValue, "\(PathName.shown(path)) is no note of a witness, and is not replaced",
+                .invalidValue, "\(PathName.shown(path)) is not a witness's note, and was not replaced",
                 hint: "check --witness: it names a file of its own; nothing was changed")
         }
     }

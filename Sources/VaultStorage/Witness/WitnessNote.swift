@@ -53,7 +53,7 @@ package struct WitnessNote: Hashable, Sendable {
         else {
             throw Self.refused(
                 "it is not a witness's note",
-                "check --witness; restore the note from where it was kept, or begin anew: `vaultctl witness accept`")
+                "check --witness; restore the note from its copy, or start again: `vaultctl witness accept`")
         }
         self.init(position: AuditPosition(sequence: sequence, link: link), incarnation: incarnation)
         guard lines[0] == "tokenvault/\(Base32.encode(context.vaultID))/witness" else {

@@ -25,7 +25,7 @@ extension WriteTransaction {
     /// - Parameter keyring: the vault's keyring from this row on.
     func audit(_ event: AuditEvent, about subject: AuditSubject, under keyring: Keyring) throws(StoreError) {
         guard event.detailByteCount <= AuditEvent.maximumDetailByteCount else {
-            throw StoreError(.invalidValue, "there is too much to be told of this change in the audit trail")
+            throw StoreError(.invalidValue, "the details of this change are too long for the audit trail")
         }
         let columns = AuditColumns(
             sequence: head.sequence + 1, time: now(), kind: event.kind, user: subject.user, login: subject.login,

@@ -4,7 +4,7 @@ extension WriteTransaction {
     func add(_ slot: KeySlot) throws(StoreError) {
         guard try tables.count(.keySlot) < KeySlot.maximumCount else {
             throw StoreError(
-                .conflict, "the vault has \(KeySlot.maximumCount) key slots, and none has more",
+                .conflict, "the vault already has the maximum of \(KeySlot.maximumCount) key slots",
                 hint: "remove one that is no longer needed first")
         }
         try KeySlotRows.insert(slot, tables)
@@ -78,7 +78,9 @@ extension StoreError {
     }
 
     static var slotsChanged: StoreError {
-        StoreError(.conflict, "the key slots have changed meanwhile", hint: "look at them, and start again")
+        StoreError(
+            .conflict, "the key slots have changed in the meantime",
+            hint: "check them with `vaultctl key list`, and start again")
     }
 
     static var keySlotNotProven: StoreError {

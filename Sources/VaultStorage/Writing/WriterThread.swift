@@ -100,7 +100,7 @@ package final class WriterThread: Sendable {
             state.hasThread = false
             return (state.waiting, state.ending)
         }
-        for operation in waiting { operation.finish(StoreError(.outOfMemory, "no thread can be made for writing")) }
+        for operation in waiting { operation.finish(StoreError(.outOfMemory, "the writer thread could not start")) }
         guard let ending else { return }
         ending()
         end.send()
