@@ -1,6 +1,6 @@
 public import OAuthClient
 
-/// What the provider sent to the redirect URI at the end of a log-in.
+/// The provider's message to the redirect URI at the end of a log-in.
 public struct LogInCallback: Sendable {
     enum Content: Sendable {
         case url(String)

@@ -6,7 +6,7 @@ extension LogInParameters {
     private static let longestValue = 4_096
     private static let longestDetails = 16_384
 
-    /// Refuses what no provider can take, before anything is sent.
+    /// Refuses values that no provider accepts, before anything is sent.
     func check() throws {
         guard resources.count <= Self.mostResources, Set(resources).count == resources.count,
             resources.allSatisfy(ArgumentCheck.isResource)

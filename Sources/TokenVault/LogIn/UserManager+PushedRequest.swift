@@ -2,7 +2,7 @@ import OAuthClient
 import VaultStorage
 
 extension UserManager {
-    /// Hands the request to the provider itself where its profile or its metadata says so (RFC 9126).
+    /// Sends the request directly to the provider where its profile or its metadata says so (RFC 9126).
     func push(
         _ url: AuthorizationURL, _ key: DPoPKey?, _ provider: StoredProvider, _ profile: ProviderProfile
     ) async throws -> (request: PushedAuthorization?, expiresAt: Timestamp?, nonces: [String: String]) {
@@ -25,7 +25,7 @@ extension UserManager {
         let attempt = await endpoint.push(url, dpop: key.map { DPoPContext(key: $0) })
         switch attempt.outcome {
         case .accepted(let request):
-            // The code that comes of this is to go with the secret that was taken.
+            // The code for this request must be redeemed with the accepted secret.
             if attempt.refusedSecrets > 0 { _ = await context.promote(attempt.refusedSecrets, of: provider) }
             return (
                 request, request.expiresIn.map { begunAt.advanced(by: $0) }, attempt.nonces.mapValues(\.rawValue)
@@ -41,7 +41,7 @@ extension UserManager {
 }
 
 extension VaultError {
-    /// Only what is about the client stands in the way of every log-in; the rest is about this one.
+    /// Only an error about the client blocks every log-in; the others concern this one.
     fileprivate init(pushRefused code: OAuthErrorCode, _ answer: ProviderAnswer) {
         switch code {
         case .invalidClient, .unauthorizedClient, .useDPoPNonce, .invalidDPoPProof:
