@@ -5,10 +5,10 @@ import VaultStorage
 enum GivenExpiry: Equatable {
     case unknown
     case at(Timestamp)
-    /// Not a number, or infinite: nothing says when such a token is of no more use.
+    /// Not a number, or infinite: it gives no time after which the token is useless.
     case unusable
 
-    /// Ends of servers are shortened to that, too.
+    /// Expiries from servers are shortened to that, too.
     static let longestLifetime = Duration.seconds(315_360_000)
 
     init(_ date: Date?, now: Timestamp) {

@@ -2,7 +2,7 @@ import OAuthClient
 import VaultStorage
 
 extension VaultError {
-    /// Why no renewal was tried.
+    /// The error for a renewal that was not tried.
     init(_ refusal: RenewalRefusal, now: Timestamp) {
         switch refusal {
         case .loginMissing:
