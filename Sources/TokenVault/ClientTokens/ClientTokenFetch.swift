@@ -41,7 +41,7 @@ struct ClientTokenFetch {
 
     func run(_ proof: DPoPContext?) async -> Result {
         guard let binding = try? ServerBinding(provider.record) else {
-            return refused(VaultError(.providerMisconfigured, "what is stored of this provider cannot be used"))
+            return refused(VaultError(.providerMisconfigured, "the stored data of this provider cannot be used"))
         }
         guard !provider.record.isPublicClient else {
             return refused(

@@ -62,7 +62,7 @@ public final class AccessTokenRenewal: Sendable {
     public func renew() async throws {
         guard means.canRenew else {
             throw VaultError(
-                .notRefreshable, "the login has no refresh token and there is no handler that brings access tokens",
+                .notRefreshable, "the login has no refresh token and there is no handler that provides access tokens",
                 hint: "answer with a token, or that there is none")
         }
         try await give(.consent)

@@ -76,7 +76,7 @@ extension VaultError {
             return
         }
         self.init(
-            .otherAccount, "another account logged in than this login is for",
+            .otherAccount, "the user logged in with another account than this login's",
             hint: "let the user log in again with the account of this login")
     }
 }

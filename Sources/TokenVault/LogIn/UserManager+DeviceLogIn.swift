@@ -210,7 +210,7 @@ extension VaultError {
                 answer: answer)
         case .refused(_, let answer):
             self.init(
-                .logInRefused, "the provider refused what this log-in asks for",
+                .logInRefused, "the provider refused this log-in's request",
                 hint: "check the scope and the parameters of this log-in", answer: answer)
         case .failed(let error, let answer, let retryAfter):
             self.init(

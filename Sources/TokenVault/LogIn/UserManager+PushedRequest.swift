@@ -34,7 +34,7 @@ extension UserManager {
             throw VaultError(pushRefused: code, answer)
         case .failed(let error, let answer, let retryAfter):
             throw VaultError(
-                error == nil ? .tryLater : .network, "the provider did not take the pushed request",
+                error == nil ? .tryLater : .network, "the provider did not accept the pushed request",
                 hint: "begin the log-in again", retryAfter: retryAfter, answer: answer)
         }
     }
@@ -50,7 +50,7 @@ extension VaultError {
                 hint: "check the client id, its secret and the redirect URI", answer: answer)
         default:
             self.init(
-                .logInRefused, "the provider refused what this log-in asks for",
+                .logInRefused, "the provider refused this log-in's request",
                 hint: "check the scope, the redirect URI and the parameters of this log-in", answer: answer)
         }
     }

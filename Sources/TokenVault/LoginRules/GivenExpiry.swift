@@ -30,8 +30,8 @@ enum GivenExpiry: Equatable {
         case .at(let instant): return instant
         case .unusable:
             throw VaultError(
-                .invalidArgument, "the token's end is no point in time",
-                hint: "leave it out if it is not known when the token runs out")
+                .invalidArgument, "the token's expiry is not a valid time",
+                hint: "leave it out if the expiry is unknown")
         }
     }
 }

@@ -73,7 +73,7 @@ extension VaultError {
                 hint: error?.hint ?? "try again; find the process that holds the vault if it lasts",
                 retryAfter: .seconds(1))
         case .storeFailed:
-            self.init(.storageFailed, "the renewal could not be noted in the vault, so nothing was sent")
+            self.init(.storageFailed, "the renewal could not be recorded in the vault, so nothing was sent")
         }
     }
 

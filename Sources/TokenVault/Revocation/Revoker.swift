@@ -45,7 +45,7 @@ final class Revoker: Sendable {
         for entry in entries {
             guard setbacks < Self.mostSetbacks, !Task.isCancelled, vault.flightStarted() else {
                 outcomes[entry.handle] = .pending(
-                    VaultError(.tryLater, "the provider was not asked: revocations before this one did not get through")
+                    VaultError(.tryLater, "the provider was not asked: earlier revocations did not get through")
                 )
                 continue
             }
@@ -139,7 +139,7 @@ final class Revoker: Sendable {
         guard let binding = try? ServerBinding(provider), let token = RevocableToken(record) else {
             return Answer(
                 outcome: .pending(
-                    VaultError(.providerMisconfigured, "what is stored for this revocation cannot be sent")))
+                    VaultError(.providerMisconfigured, "the stored data of this revocation cannot be sent")))
         }
         let endpoint = RevocationEndpoint(
             endpoint: provider.revocationEndpoint.flatMap { try? EndpointURL(stored: $0) }, binding: binding,
@@ -193,7 +193,7 @@ final class Revoker: Sendable {
         } catch {
             // The entry stays, so the worst is that a token is revoked twice; or another process has finished it.
             vault.logger.debug(
-                "a revocation could not be noted", metadata: ["vault-outbox-handle": "\(entry.handle.text)"])
+                "a revocation could not be recorded", metadata: ["vault-outbox-handle": "\(entry.handle.text)"])
         }
         return outcome
     }

@@ -44,7 +44,7 @@ public final class LoginObservation: Service {
             }
             let pause = min(Self.longestPause, .seconds(1 << min(tries - 1, 6)))
             vault.logger.warning(
-                "an observer could not be told of an event",
+                "an observer could not be notified of an event",
                 metadata: ["vault-observer-tries": "\(tries)", "reason": "\(type(of: error))"])
             return pause
         }

@@ -48,7 +48,7 @@ package struct RestoreKnowledge: Sendable, Equatable {
     private mutating func add(_ trail: ExportedTrail) {
         if source == .none {
             source = .auditExport
-            doubt = "the export does not say what came after its last row"
+            doubt = "the export does not cover events after its last row"
         }
         movedLogins = max(movedLogins, trail.moved.count)
         lastSeenRow = trail.lastRow

@@ -128,7 +128,7 @@ extension Vault {
         let depth = try await BlockingLane.care.run { try spool.depth() }
         guard depth.entries > 0 || depth.damaged > 0 else { return }
         throw StoreError(
-            .busy, "replies of providers wait beside the vault until it can take them",
+            .busy, "replies from providers wait in the spool until the vault can take them",
             hint: "let the vault take them: vaultctl maintain")
     }
 

@@ -243,8 +243,8 @@ extension VaultError {
             self.init(.protocolViolation, "the provider's reply does not fit the request")
         case .refused(let answer):
             self.init(
-                .invalidArgument, "the provider refused what was to be registered",
-                hint: "change what is asked for: the provider's answer says what", answer: answer)
+                .invalidArgument, "the provider refused the requested registration",
+                hint: "change the request as the provider's answer says", answer: answer)
         case .unauthorized(let answer):
             self.init(
                 .providerMisconfigured,

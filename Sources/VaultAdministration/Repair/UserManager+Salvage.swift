@@ -39,7 +39,7 @@ extension UserManager {
         let updated = try await vault.updateLogin(login.handle) { state in
             try state.requireUnheld(now: now)
             guard record.isFor(state.position) else {
-                throw VaultError(.conflict, "the login has moved on since this reply came")
+                throw VaultError(.conflict, "the login has changed since this reply arrived")
             }
             if let intent = state.intent, vault.owner(of: intent) == .working {
                 throw VaultError(.conflict, "the login is being renewed", hint: "wait for the end, and look again")

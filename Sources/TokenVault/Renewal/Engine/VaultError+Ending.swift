@@ -69,7 +69,7 @@ extension VaultError {
             self.init(RenewalRefusal.ownershipLost, now: now)
         case .failed(.notSent(.tooLate)):
             self.init(
-                .tryLater, "this process was too slow to send the renewal safely, again and again",
+                .tryLater, "this process was repeatedly too slow to send the renewal safely",
                 hint: "look at the load of this machine")
         case .failed(.notSent(.outOfTime)):
             self.init(.tryLater, "the provider was too slow for the renewal to end in its time", retryAfter: retryAfter)
