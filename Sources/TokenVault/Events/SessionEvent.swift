@@ -6,7 +6,7 @@ public import FoundationEssentials
 /// ```swift
 /// for await event in users.events(userId: "alice") {
 ///     switch event.kind {
-///     case .willExpire(let date): print("runs out at \(date)")
+///     case .willExpire(let date): print("expires at \(date)")
 ///     case .refreshFailed(let failure): askToLogIn("alice", failure.reason)
 ///     case .missed: lookAgain()
 ///     default: break

@@ -2,8 +2,8 @@ public import FoundationEssentials
 import OAuthClient
 import VaultStorage
 
-/// A log-in that the user approves in a browser on another device (RFC 8628). Show ``userCode`` and ``verificationURI`` to
-/// the user, then call ``UserManager/completeDeviceLogIn(_:)``.
+/// A log-in that the user approves in a browser on another device (RFC 8628). Show ``userCode`` and ``verificationURI``
+/// to the user, then call ``UserManager/completeDeviceLogIn(_:)``.
 ///
 /// The data for completing it is in the memory of this process: if the process ends, begin again.
 public struct DeviceLogIn: Sendable, CustomStringConvertible, CustomReflectable {

@@ -23,8 +23,8 @@ extension UserManager {
     ///   - usesPKCE: Whether a code challenge is sent (RFC 7636). RFC 8628 knows none; some providers ask for it.
     ///   - parameters: Further request parameters besides the scope.
     ///   - context: Given back by ``completeDeviceLogIn(_:)``: up to 16 values of 1 KiB.
-    /// - Throws: ``VaultError``, such as ``VaultError/Code/userDisabled``; ``VaultError/Code/providerMisconfigured`` for a
-    ///   provider without such an endpoint.
+    /// - Throws: ``VaultError``, such as ``VaultError/Code/userDisabled``; ``VaultError/Code/providerMisconfigured``
+    ///   for a provider without such an endpoint.
     public func beginDeviceLogIn(
         userId: String, provider name: String, scope: Scope? = nil, dpop: Bool? = nil, label: String? = nil,
         usesPKCE: Bool = false, parameters: LogInParameters = LogInParameters(), context: [String: String] = [:]
@@ -78,11 +78,11 @@ extension UserManager {
 
     /// Waits until the user has approved, and stores the login.
     ///
-    /// The provider is asked no more often than it wants; after a lost connection half as often as before. Cancel the task
-    /// to give up: what has not been approved then expires at the provider.
+    /// The provider is asked no more often than it wants; after a lost connection half as often as before. Cancel the
+    /// task to give up: what has not been approved then expires at the provider.
     ///
-    /// - Throws: ``VaultError``: ``VaultError/Code/logInRefused`` if the user said no, ``VaultError/Code/logInExpired`` if
-    ///   they took too long; or `CancellationError`.
+    /// - Throws: ``VaultError``: ``VaultError/Code/logInRefused`` if the user said no, ``VaultError/Code/logInExpired``
+    ///   if they took too long; or `CancellationError`.
     public func completeDeviceLogIn(_ logIn: DeviceLogIn) async throws -> CompletedLogIn {
         var pace = DevicePace(interval: logIn.interval)
         var nonces = logIn.grant.nonces

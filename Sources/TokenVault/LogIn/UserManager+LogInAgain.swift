@@ -28,8 +28,8 @@ extension UserManager {
     ///   - parameters: Further request parameters besides the scope.
     ///   - context: Given back by ``completeLogIn(_:boundTo:expectedUserId:)``: up to 16 values of 1 KiB, sealed.
     ///   - acceptsOtherAccount: Whether the user may choose another account at the provider than before. Otherwise the
-    ///     completion throws ``VaultError/Code/otherAccount`` unless the id token names ``Login/subject`` again; where the
-    ///     vault knows no subject there is nothing to compare.
+    ///     completion throws ``VaultError/Code/otherAccount`` unless the id token names ``Login/subject`` again; where
+    ///     the vault knows no subject there is nothing to compare.
     /// - Throws: ``VaultError``, such as ``VaultError/Code/heldBySource`` for a login that another system still renews.
     public func beginLogIn(
         into login: LoginRef, redirectURI: RedirectURI? = nil, scope: Scope? = nil, dpop: Bool? = nil,
@@ -53,8 +53,8 @@ extension UserManager {
     ///   - authorizationCode: The code of the callback (RFC 6749 §4.1.2). It works once.
     ///   - codeVerifier: The verifier of the request's code challenge (RFC 7636 §4.1); nil if it had none.
     ///   - redirectURI: The one of the request. By default the provider's.
-    ///   - dpopKey: The key that the request named (RFC 9449 §10). By default a new one for a login that was bound to one,
-    ///     and where the provider's policy demands one.
+    ///   - dpopKey: The key that the request named (RFC 9449 §10). By default a new one for a login that was bound to
+    ///     one, and where the provider's policy demands one.
     ///   - nonce: OpenID Connect's `nonce` as the app sent it; then the id token must repeat it.
     ///   - resources: The APIs that the request named (RFC 8707 §2), as absolute URIs.
     ///   - acceptsOtherAccount: Whether the account at the provider may be another one than before.

@@ -26,9 +26,9 @@ extension UserManager {
 
     private static let longestWaitBeforeLogOut = Duration.seconds(10)
 
-    /// Ends a login for good, and keeps it: it says ``SessionState/terminated(_:)`` with the reason until it is removed, or
-    /// until your app lets the user log in again into it. Its tokens and its key are destroyed here, and its grant is
-    /// revoked as at a log-out.
+    /// Ends a login for good, and keeps it: it says ``SessionState/terminated(_:)`` with the reason until it is
+    /// removed, or until your app lets the user log in again into it. Its tokens and its key are destroyed here, and
+    /// its grant is revoked as at a log-out.
     ///
     /// ```swift
     /// try await users.terminate(.login(login.id), reason: .globalBan)

@@ -38,8 +38,8 @@ extension StoredSession {
 }
 
 extension SessionRecord {
-    /// See ``StoredSession/requireActive(now:)``. The hot read calls this one: through the protocol the whole record would be
-    /// copied.
+    /// See ``StoredSession/requireActive(now:)``. The hot read calls this one: through the protocol the whole record
+    /// would be copied.
     @inline(__always)
     func requireActive(_ userStatus: UserStatus, now: @autoclosure () -> Timestamp) throws {
         if userStatus == .disabled { throw VaultError(.userDisabled, now: now()) }

@@ -9,7 +9,8 @@ enum RenewalFailure: Equatable, Sendable {
     /// The provider refuses this login's request, or its stored data cannot be sent. The login rests; others are not
     /// affected.
     case misconfigured
-    /// The provider gives no token for the resource or the scope that was asked for. Neither login nor client is at fault.
+    /// The provider gives no token for the resource or the scope that was asked for. Neither login nor client is at
+    /// fault.
     case targetRefused
     /// Temporary. `keepsDoubt`: the refresh token may nevertheless be spent. `isRejection`: a refusal without a
     /// recognized reason.

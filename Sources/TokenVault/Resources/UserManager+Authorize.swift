@@ -15,9 +15,9 @@ extension UserManager {
     ///
     /// Authorize each request, repeats included. A request that must not carry a token fails before a token is fetched.
     ///
-    /// - Throws: ``VaultError``, ``VaultError/Code/invalidArgument`` for a URL that is not `https`, unless it is on this
-    ///   machine and ``UserManagerOptions/allowsInsecureLoopback`` is set; ``VaultError/Code/originNotAllowed`` for one that
-    ///   is not among the provider's ``ProviderRegistration/apiOrigins``; or `CancellationError`.
+    /// - Throws: ``VaultError``, ``VaultError/Code/invalidArgument`` for a URL that is not `https`, unless it is on
+    ///   this machine and ``UserManagerOptions/allowsInsecureLoopback`` is set; ``VaultError/Code/originNotAllowed``
+    ///   for one that is not among the provider's ``ProviderRegistration/apiOrigins``; or `CancellationError`.
     public func authorize(
         _ request: HTTPRequest, for login: LoginRef, _ tokenRequest: TokenRequest = TokenRequest()
     ) async throws -> AuthorizedRequest {

@@ -18,10 +18,10 @@ extension UserManager {
     ///   - name: The provider's name in this vault. Its client needs a secret or a key: a public client gets no token.
     ///   - request: The target, and the required validity. Without a scope the provider decides.
     ///   - parameters: Added to the request as they are, such as `audience`. No secret: they are kept with the token.
-    ///   - dpop: Whether the token is bound to a key (RFC 9449), which this process makes and keeps in memory. By default
-    ///     what the provider's policy demands.
-    /// - Throws: ``VaultError``, such as ``VaultError/Code/unknownProvider``, ``VaultError/Code/providerMisconfigured`` if
-    ///   the client is refused, and ``VaultError/Code/resourceRefused`` if the provider gives it no token for this
+    ///   - dpop: Whether the token is bound to a key (RFC 9449), which this process makes and keeps in memory. By
+    ///     default what the provider's policy demands.
+    /// - Throws: ``VaultError``, such as ``VaultError/Code/unknownProvider``, ``VaultError/Code/providerMisconfigured``
+    ///   if the client is refused, and ``VaultError/Code/resourceRefused`` if the provider gives it no token for this
     ///   resource and scope; or, if the calling task is cancelled, `CancellationError`.
     public func clientToken(
         provider name: String, _ request: TokenRequest = TokenRequest(), parameters: [FormParameter] = [],
@@ -40,8 +40,8 @@ extension UserManager {
         return try await clientTokens.token(key, of: provider, demand, deadline: request.deadline)
     }
 
-    /// Reports that an API refused this token of the client (401). It is not given out again, and another one is fetched
-    /// now: once for any number of reports. A report about a token that has been replaced does nothing.
+    /// Reports that an API refused this token of the client (401). It is not given out again, and another one is
+    /// fetched now: once for any number of reports. A report about a token that has been replaced does nothing.
     public func reportRejected(clientToken token: ClientToken) async throws {
         guard clientTokens.reject(token) else { return }
         let provider = try await VaultError.translating { try await vault.store.provider(token.key.provider) }

@@ -19,8 +19,8 @@ extension UserManager {
     /// try await users.setMetadata(["connection": "42", "draft": nil], of: .login(login.id))
     /// ```
     ///
-    /// They are read with every token, so they are bounded: up to 16, with names of 1 to 64 bytes, and 4 KiB in all. They
-    /// are no place for secrets: listings show them.
+    /// They are read with every token, so they are bounded: up to 16, with names of 1 to 64 bytes, and 4 KiB in all.
+    /// They are no place for secrets: listings show them.
     ///
     /// - Parameters:
     ///   - changes: Values to be set; nil removes one. Those that are not named stay.

@@ -4,8 +4,8 @@ import VaultSQLite
 import VaultStorage
 
 extension Vault {
-    /// The backups that hold this user, as far as the vault remembers them. Such a backup is readable for anyone who has it
-    /// and a key that opened the vault when it was made, also after the user is erased here.
+    /// The backups that hold this user, as far as the vault remembers them. Such a backup is readable for anyone who
+    /// has it and a key that opened the vault when it was made, also after the user is erased here.
     package func backups(holding userId: String) async throws -> [Backup] {
         let all = try await backups().compactMap(\.backup)
         do {

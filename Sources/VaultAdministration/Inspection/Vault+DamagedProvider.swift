@@ -8,8 +8,8 @@ extension Vault {
     /// - Parameters:
     ///   - registration: The provider as it was, from your own records: the damaged row cannot be read.
     ///   - row: ``DamagedRow/id`` of the provider.
-    /// - Throws: ``VaultError``: ``VaultError/Code/unknownRow`` if there is no such row, ``VaultError/Code/conflict`` if it
-    ///   opens.
+    /// - Throws: ``VaultError``: ``VaultError/Code/unknownRow`` if there is no such row, ``VaultError/Code/conflict``
+    ///   if it opens.
     @discardableResult
     package func addProvider(
         _ registration: ProviderRegistration, replacingDamaged row: DamagedRow.ID

@@ -24,7 +24,8 @@ extension Vault {
 
     /// The state that a witness has seen, after the vault was compared with it. Changes neither.
     ///
-    /// - Throws: ``VaultError/Code/rollbackSuspected`` if the witness has seen another state than the vault's, or nothing.
+    /// - Throws: ``VaultError/Code/rollbackSuspected`` if the witness has seen another state than the vault's, or
+    ///   nothing.
     package func state(seenBy witness: VaultWitness) async throws -> WitnessedState {
         try await VaultError.translating {
             let (keeper, context) = (try witness.stored, store.context)

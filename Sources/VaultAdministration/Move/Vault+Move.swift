@@ -68,8 +68,8 @@ extension Vault {
 
     /// Gives up a move that is not complete: this vault takes changes again, and the target never does.
     ///
-    /// - Parameter target: The move's target; nil if it is lost for good. Only then: if the target is still there, the move
-    ///   could be completed later, and both vaults would renew the same logins.
+    /// - Parameter target: The move's target; nil if it is lost for good. Only then: if the target is still there, the
+    ///   move could be completed later, and both vaults would renew the same logins.
     /// - Throws: ``VaultError/Code/conflict`` if everything is in the target already.
     package func abortMove(to target: Vault?) async throws {
         try requireOpen()

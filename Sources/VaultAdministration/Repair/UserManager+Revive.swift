@@ -6,10 +6,10 @@ extension UserManager {
     /// Revives a login that is dead although its provider never reported its grant as dead.
     ///
     /// For a login that ended as ``RefreshFailure/Reason/unclassifiedRejection`` or
-    /// ``RefreshFailure/Reason/keyMismatch``, for one that needs its user, and for one that its provider ended, as long as
-    /// ``ProviderRegistration/daysEndedIsKept`` keeps its refresh token. Its refresh token and key were kept: the flag
-    /// is lifted, and the next call renews it. Do it when the obstacle is gone: a firewall, a moved endpoint, a missing
-    /// approval. This sends nothing.
+    /// ``RefreshFailure/Reason/keyMismatch``, for one that needs its user, and for one that its provider ended, as long
+    /// as ``ProviderRegistration/daysEndedIsKept`` keeps its refresh token. Its refresh token and key were kept: the
+    /// flag is lifted, and the next call renews it. Do it when the obstacle is gone: a firewall, a moved endpoint, a
+    /// missing approval. This sends nothing.
     /// - Throws: ``VaultError/Code/notRefreshable`` if the login no longer has a refresh token,
     ///   ``VaultError/Code/conflict`` if it does not need this, or was ended on the word of its provider or the app.
     @discardableResult
