@@ -11,20 +11,20 @@ extension UserManager {
     /// let login = try await users.completeDeviceLogIn(device).login
     /// ```
     ///
-    /// The user who approves becomes this user's login. Show the code to no one else: who can be made to enter the code of
-    /// a stranger gives their account away (RFC 8628 §5.4).
+    /// The user who approves becomes this user's login. Show the code to no one else: users who are tricked into
+    /// entering a stranger's code give their account away (RFC 8628 §5.4).
     ///
     /// - Parameters:
     ///   - userId: The user, as the app calls them. They need not exist yet.
     ///   - name: The provider's name in this vault. It needs a device authorization endpoint.
     ///   - scope: By default the provider's.
     ///   - dpop: Whether the login is bound to a key (RFC 9449). By default what the provider's policy demands.
-    ///   - label: To tell this user's logins apart.
+    ///   - label: Distinguishes this user's logins.
     ///   - usesPKCE: Whether a code challenge is sent (RFC 7636). RFC 8628 knows none; some providers ask for it.
-    ///   - parameters: What this log-in asks for beyond its scope.
+    ///   - parameters: Further request parameters besides the scope.
     ///   - context: Given back by ``completeDeviceLogIn(_:)``: up to 16 values of 1 KiB.
-    /// - Throws: ``VaultError``, such as ``VaultError/Code/userDisabled``; ``VaultError/Code/providerMisconfigured`` for a
-    ///   provider without such an endpoint.
+    /// - Throws: ``VaultError``, such as ``VaultError/Code/userDisabled``; ``VaultError/Code/providerMisconfigured``
+    ///   for a provider without such an endpoint.
     public func beginDeviceLogIn(
         userId: String, provider name: String, scope: Scope? = nil, dpop: Bool? = nil, label: String? = nil,
         usesPKCE: Bool = false, parameters: LogInParameters = LogInParameters(), context: [String: String] = [:]
@@ -37,9 +37,9 @@ extension UserManager {
     }
 
     /// - Parameters:
-    ///   - userId: As it is in the vault.
-    ///   - name: Likewise.
-    ///   - wish: What the log-in is to be.
+    ///   - userId: The stored user id.
+    ///   - name: The stored name of the provider.
+    ///   - wish: The requested log-in.
     ///   - usesPKCE: Whether a code challenge is sent.
     func beginDeviceLogIn(
         user userId: String, provider name: String, _ wish: LogInRequest, usesPKCE: Bool
@@ -61,7 +61,7 @@ extension UserManager {
         let attempt = await endpoint.request(
             Self.form(scope, verifier, parameters, separator: profile.request.scopeSeparator))
         guard case .accepted(let codes) = attempt.outcome else { throw VaultError(device: attempt.outcome) }
-        // What comes later is to go with the secret that was taken.
+        // Later requests must use the accepted secret.
         if attempt.refusedSecrets > 0 { _ = await self.context.promote(attempt.refusedSecrets, of: provider) }
         var grant = GrantRequest(
             userId: userId, provider: provider, code: nil, verifier: verifier, redirectURI: nil,
@@ -78,11 +78,11 @@ extension UserManager {
 
     /// Waits until the user has approved, and stores the login.
     ///
-    /// The provider is asked no more often than it wants; after a lost connection half as often as before. Cancel the task
-    /// to give up: what has not been approved then expires at the provider.
+    /// The provider is asked no more often than it wants; after a lost connection half as often as before. Cancel the
+    /// task to give up: what has not been approved then expires at the provider.
     ///
-    /// - Throws: ``VaultError``: ``VaultError/Code/logInRefused`` if the user said no, ``VaultError/Code/logInExpired`` if
-    ///   they took too long; or `CancellationError`.
+    /// - Throws: ``VaultError``: ``VaultError/Code/logInRefused`` if the user said no, ``VaultError/Code/logInExpired``
+    ///   if they took too long; or `CancellationError`.
     public func completeDeviceLogIn(_ logIn: DeviceLogIn) async throws -> CompletedLogIn {
         var pace = DevicePace(interval: logIn.interval)
         var nonces = logIn.grant.nonces
@@ -109,7 +109,7 @@ extension UserManager {
         case noAnswer(retryAfter: Duration?)
     }
 
-    /// Asks once. What comes is stored before anything else happens, cancelled or not.
+    /// Polls once. Tokens are stored before anything else happens, cancelled or not.
     private func poll(_ logIn: DeviceLogIn, _ nonces: inout [String: String]) async throws -> DeviceAnswer {
         try await refuseDisabled(logIn.grant.userId)
         guard let code = logIn.grant.deviceCode, vault.flightStarted() else {
@@ -153,7 +153,7 @@ extension UserManager {
         }
     }
 
-    /// A refusal that no RFC knows is final; a server that is down is asked again.
+    /// A refusal that no RFC defines is final; a server that is down is polled again.
     private func noAnswer(
         _ failure: TransientFailure, _ attempt: TokenAttempt, _ request: GrantRequest
     ) throws -> DeviceAnswer {
@@ -210,7 +210,7 @@ extension VaultError {
                 answer: answer)
         case .refused(_, let answer):
             self.init(
-                .logInRefused, "the provider refused what this log-in asks for",
+                .logInRefused, "the provider refused this log-in's request",
                 hint: "check the scope and the parameters of this log-in", answer: answer)
         case .failed(let error, let answer, let retryAfter):
             self.init(

@@ -4,7 +4,7 @@ import VaultStorage
 
 extension UserManager {
     /// Begins a log-in by authorization code and PKCE (RFC 6749 §4.1, RFC 7636). The verifier, and the DPoP key if
-    /// there is to be one, lie sealed in the vault until the callback comes, in this or another process.
+    /// there is one, are sealed in the vault until the callback comes, in this or another process.
     ///
     /// ```swift
     /// let request = try await users.beginLogIn(userId: "alice", provider: "acme", context: ["returnTo": "/calendar"])
@@ -19,9 +19,9 @@ extension UserManager {
     ///   - scope: By default the provider's. With `openid` in it a random nonce is sent, and the id token must repeat
     ///     it.
     ///   - dpop: Whether the login is bound to a key (RFC 9449). By default what the provider's policy demands.
-    ///   - label: To tell this user's logins apart.
+    ///   - label: Distinguishes this user's logins.
     ///   - loginHint: The account that the provider should expect, such as a mail address.
-    ///   - parameters: What this log-in asks for beyond its scope.
+    ///   - parameters: Further request parameters besides the scope.
     ///   - context: Given back by ``completeLogIn(_:boundTo:expectedUserId:)``: up to 16 values of 1 KiB,
     ///     sealed.
     /// - Throws: ``VaultError``, such as ``VaultError/Code/userDisabled``.
@@ -37,8 +37,8 @@ extension UserManager {
     }
 
     /// - Parameters:
-    ///   - userId: As it is in the vault.
-    ///   - name: Likewise.
+    ///   - userId: The stored user id.
+    ///   - name: The stored name of the provider.
     func begin(_ wish: LogInRequest, user userId: String, provider name: String) async throws -> AuthorizationRequest {
         try ArgumentCheck.requireOneTenant(userId, name)
         try wish.parameters.check()
@@ -49,7 +49,7 @@ extension UserManager {
         return try await begin(wish, userId, provider)
     }
 
-    /// What a log-in is to be, checked but for its context.
+    /// The requested log-in, checked except for its context.
     struct LogInRequest {
         var redirectURI: RedirectURI?
         var scope: Scope?
@@ -96,7 +96,7 @@ extension UserManager {
             expiresAt: record.expiresAt.date)
     }
 
-    /// Completes a log-in with what the provider sent to the redirect URI. If an id token comes, it is checked. Each
+    /// Completes a log-in with the provider's message to the redirect URI. If an id token comes, it is checked. Each
     /// request is completed once.
     ///
     /// ```swift
@@ -105,10 +105,10 @@ extension UserManager {
     ///
     /// - Parameters:
     ///   - callback: The URL that the user's browser asked for.
-    ///   - binding: What the cookie of this browser holds, see ``AuthorizationRequest/binding``. Without a cookie this
-    ///     is not the browser that began: refuse the callback.
-    ///   - expectedUserId: Whose session the callback came in. Then a log-in that was begun for another user is
-    ///     refused.
+    ///   - binding: The value of this browser's cookie, see ``AuthorizationRequest/binding``. Without a cookie this is
+    ///   not the browser that began: refuse the callback.
+    ///   - expectedUserId: The user in whose session the callback came. Then a log-in that was begun for another user
+    ///   is refused.
     /// - Throws: ``VaultError``, ``VaultError/Code/logInNotBound`` for another browser or user. The log-in can still be
     ///   completed in the one that began it.
     public func completeLogIn(
@@ -119,8 +119,8 @@ extension UserManager {
             expectedUserId.map { try ArgumentCheck.userId($0) })
     }
 
-    /// Completes a log-in whichever browser its callback came from: for command lines, where the person who begins is
-    /// the person who brings the callback.
+    /// Completes a log-in regardless of the browser: for command lines, where the same person begins the log-in and
+    /// brings the callback.
     ///
     /// Otherwise an attacker can send the URL of their own log-in to a victim, and gets the victim's tokens if the
     /// victim consents (RFC 9700 §4.7). A service with browsers uses
@@ -135,12 +135,12 @@ extension UserManager {
     ///   - userId: The user, as the app calls them. They need not exist yet.
     ///   - name: The provider's name in this vault.
     ///   - authorizationCode: The code of the callback (RFC 6749 §4.1.2). It works once.
-    ///   - codeVerifier: What the request's code challenge was made from (RFC 7636 §4.1); nil if it had none.
+    ///   - codeVerifier: The verifier of the request's code challenge (RFC 7636 §4.1); nil if it had none.
     ///   - redirectURI: The one of the request. By default the provider's.
     ///   - dpopKey: The key that the request named (RFC 9449 §10). By default a new one where the provider's policy
     ///     demands one.
-    ///   - label: To tell this user's logins apart.
-    ///   - nonce: What the app sent as OpenID Connect's `nonce`; then the id token must repeat it.
+    ///   - label: Distinguishes this user's logins.
+    ///   - nonce: OpenID Connect's `nonce` as the app sent it; then the id token must repeat it.
     ///   - resources: The APIs that the request named (RFC 8707 §2), as absolute URIs.
     /// - Throws: ``VaultError`` or, if the calling task is cancelled, `CancellationError`.
     public func logIn(
@@ -172,8 +172,8 @@ extension UserManager {
 
 extension UserManager {
     /// - Parameters:
-    ///   - userId: As it is in the vault.
-    ///   - tenant: Whose log-in it must be.
+    ///   - userId: The stored user id.
+    ///   - tenant: The tenant that the log-in must belong to.
     func complete(
         _ callback: LogInCallback, _ binding: CallbackProof.Binding, _ userId: String?, of tenant: Tenant? = nil
     ) async throws -> CompletedLogIn {
@@ -202,7 +202,7 @@ extension UserManager {
         do {
             code = try Self.code(of: callback, at: url, request, provider.record)
         } catch {
-            // Whoever has only copied too little may bring the rest.
+            // A user who copied only a part may bring the rest.
             if url == nil, callback.issuer == nil { try await putBack(request) }
             throw error
         }
@@ -220,7 +220,8 @@ extension UserManager {
         try await VaultError.translating { try await vault.store.putAuthorizationRequest(request) }
     }
 
-    /// The code, if the callback is one of the server that was asked (RFC 9700 §4.4): by its name, and by where it came.
+    /// Returns the code, if the callback is from the server that was asked (RFC 9700 §4.4): checked by its name, and by
+    /// the URL that it came to.
     private static func code(
         of callback: AuthorizationCallback, at url: String?, _ request: AuthorizationRequestRecord,
         _ provider: ProviderRecord
@@ -262,7 +263,7 @@ extension UserManager {
         }
     }
 
-    /// What the app wants back, within bounds: it is kept until the callback comes.
+    /// The app's context, within bounds: it is kept until the callback comes.
     static func checked(_ context: [String: String]) throws -> [String: String] {
         guard context.count <= 16, context.allSatisfy({ $0.utf8.count <= 64 && $1.utf8.count <= 1_024 }) else {
             throw VaultError(.invalidArgument, "a log-in's context has up to 16 values of at most 1 KiB")

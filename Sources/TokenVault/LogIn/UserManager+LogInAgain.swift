@@ -4,8 +4,8 @@ import VaultCrypto
 import VaultStorage
 
 extension UserManager {
-    /// Begins a log-in into a login that is there: what comes of it takes the place of its chain. The login keeps its id,
-    /// its label, its metadata and the time when it was made.
+    /// Begins a log-in into an existing login: the new tokens replace its chain. The login keeps its id, its label, its
+    /// metadata and the time when it was made.
     ///
     /// ```swift
     /// let request = try await users.beginLogIn(into: .login(login.id))
@@ -13,10 +13,11 @@ extension UserManager {
     /// let done = try await users.completeLogIn(.url(callbackURL), boundTo: BrowserBinding(cookie))
     /// ```
     ///
-    /// The login may live, be dead, or have been terminated: an app that calls this lets the user come back. A login that is terminated after this call stays so. Until the log-in is completed the login is as it was.
-    /// Then, in one transaction, it has the new tokens, a new key if it is bound to one, and no flag or postponement. A
-    /// renewal under way can no longer change it. The old grant is revoked at its provider, unless that would end the new
-    /// one.
+    /// The login may be alive, dead, or terminated before this call: an app that calls this lets the user come back. A
+    /// login that is terminated after this call stays so. Until the log-in is completed the login is as it was. Then,
+    /// in one transaction, it gets the new tokens, a new key if it is bound to one, and no flag or postponement. A
+    /// renewal in progress can no longer change it. The old grant is revoked at its provider, unless that would end the
+    /// new one.
     ///
     /// - Parameters:
     ///   - login: The login. It needs a provider.
@@ -24,11 +25,11 @@ extension UserManager {
     ///   - scope: By default the provider's, not the one of the log-in before.
     ///   - dpop: Whether the login is bound to a key (RFC 9449). By default as it was.
     ///   - loginHint: The account that the provider should expect, such as a mail address.
-    ///   - parameters: What this log-in asks for beyond its scope.
+    ///   - parameters: Further request parameters besides the scope.
     ///   - context: Given back by ``completeLogIn(_:boundTo:expectedUserId:)``: up to 16 values of 1 KiB, sealed.
     ///   - acceptsOtherAccount: Whether the user may choose another account at the provider than before. Otherwise the
-    ///     completion throws ``VaultError/Code/otherAccount`` unless the id token names ``Login/subject`` again; where the
-    ///     vault knows no subject there is nothing to compare.
+    ///     completion throws ``VaultError/Code/otherAccount`` unless the id token names ``Login/subject`` again; where
+    ///     the vault knows no subject there is nothing to compare.
     /// - Throws: ``VaultError``, such as ``VaultError/Code/heldBySource`` for a login that another system still renews.
     public func beginLogIn(
         into login: LoginRef, redirectURI: RedirectURI? = nil, scope: Scope? = nil, dpop: Bool? = nil,
@@ -44,17 +45,17 @@ extension UserManager {
         return try await begin(wish, stored.userId, provider)
     }
 
-    /// Completes a log-in that the app itself began, into a login that is there.
+    /// Completes a log-in that the app itself began, into an existing login.
     /// See ``beginLogIn(into:redirectURI:scope:dpop:loginHint:parameters:context:acceptsOtherAccount:)``.
     ///
     /// - Parameters:
     ///   - login: The login. It needs a provider.
     ///   - authorizationCode: The code of the callback (RFC 6749 §4.1.2). It works once.
-    ///   - codeVerifier: What the request's code challenge was made from (RFC 7636 §4.1); nil if it had none.
+    ///   - codeVerifier: The verifier of the request's code challenge (RFC 7636 §4.1); nil if it had none.
     ///   - redirectURI: The one of the request. By default the provider's.
-    ///   - dpopKey: The key that the request named (RFC 9449 §10). By default a new one for a login that was bound to one,
-    ///     and where the provider's policy demands one.
-    ///   - nonce: What the app sent as OpenID Connect's `nonce`; then the id token must repeat it.
+    ///   - dpopKey: The key that the request named (RFC 9449 §10). By default a new one for a login that was bound to
+    ///     one, and where the provider's policy demands one.
+    ///   - nonce: OpenID Connect's `nonce` as the app sent it; then the id token must repeat it.
     ///   - resources: The APIs that the request named (RFC 8707 §2), as absolute URIs.
     ///   - acceptsOtherAccount: Whether the account at the provider may be another one than before.
     public func logIn(
@@ -82,7 +83,8 @@ extension UserManager {
         }
     }
 
-    /// Asks the provider to revoke what a log-in into this login has replaced. Only for programs that end right after it.
+    /// Asks the provider to revoke the grant that a log-in into this login has replaced. Only for programs that end
+    /// right after it.
     package func revokeReplaced(of login: LoginID) async throws {
         let due = try await VaultError.translating {
             try await vault.store.dueOutboxEntries(at: vault.now, limit: Self.mostRevokedAtOnce)
@@ -108,14 +110,14 @@ extension UserManager {
         }
     }
 
-    /// Before the code is spent.
+    /// Called before the code is spent.
     func requireReplaceable(_ target: ReplacedLogin) async throws {
         try await VaultError.translating {
             try await vault.store.login(target.login).requireReplaceable(target, now: vault.now)
         }
     }
 
-    /// Puts what a log-in has brought into the login that it was meant for.
+    /// Puts the tokens of a log-in into the login that they are for.
     func replace(_ target: ReplacedLogin, with draft: LoginDraft, _ request: GrantRequest) async throws -> Login {
         let style = RevocationStyle(request.provider.record)
         let now = vault.now

@@ -8,25 +8,25 @@ public struct RenewalOutcome: Hashable, Sendable, CustomStringConvertible {
     public static let unneeded = Self(description: "unneeded")
     /// The login is dead.
     public static let dead = Self(description: "dead")
-    /// The provider wants the user to do something.
+    /// The provider requires the user to do something.
     public static let needsUser = Self(description: "needsUser")
     /// The provider refuses this client.
     public static let misconfigured = Self(description: "misconfigured")
     /// The provider gives no token for the resource or scope that was asked for.
     public static let targetRefused = Self(description: "targetRefused")
-    /// Not now: it is tried again later.
+    /// Temporary: it is tried again later.
     public static let transient = Self(description: "transient")
     /// The refresh token may be spent, and no usable reply came.
     public static let inDoubt = Self(description: "inDoubt")
-    /// What was checked before was no longer certain, so nothing was sent.
+    /// Nothing was sent, because an earlier check no longer certainly held.
     public static let notSent = Self(description: "notSent")
     /// The app has no token now, and wants to be asked later.
     public static let postponed = Self(description: "postponed")
     /// No caller waits for the app's answer any longer.
     public static let withdrawn = Self(description: "withdrawn")
-    /// A new refresh token, and no access token that may be used.
+    /// A new refresh token, and no usable access token.
     public static let successorOnly = Self(description: "successorOnly")
-    /// Something stood in the way: a backoff, a provider that is left alone, a vault that cannot be written.
+    /// Not attempted: because of a backoff, a provider that is left alone, or a vault that cannot be written.
     public static let refused = Self(description: "refused")
 }
 
@@ -51,7 +51,7 @@ extension RenewalOutcome {
             }
     }
 
-    /// Whether something is wrong that is worth a look if it happens often.
+    /// Whether it points to a problem if it happens often.
     var isFailure: Bool {
         switch self {
         case .renewed, .unneeded, .withdrawn, .postponed: false
