@@ -2,19 +2,19 @@ import CPostgreSQL
 import VaultStorage
 
 extension StoreError {
-    /// Why a connection came to nothing. libpq tells it by a message alone, with lines of several hosts if there are: only
-    /// the server's codes and libpq's own words are looked for, and nothing of it is passed on.
+    /// The reason why a connection failed. libpq only reports a message, with lines from several hosts if there are:
+    /// the code searches it for the server's codes and libpq's own words, and passes on nothing of it.
     init(refusalOf connection: OpaquePointer) {
         self.init(refusal: unsafe LibPQerrorMessage(connection).map { unsafe String(cString: $0) } ?? "")
     }
 
     init(refusal message: String) {
-        // A connection that is lost meanwhile says nothing about how it is protected.
+        // A connection that is lost meanwhile says nothing about its protection.
         let message = message.replacing("SSL SYSCALL error", with: "").replacing("SSL error: unexpected eof", with: "")
         func tells(_ parts: String...) -> Bool { parts.contains { message.contains($0) } }
         self =
             if tells("57P01:", "57P02:", "57P03:") {
-                // It starts or ends: whatever another host says, it may go better in a moment.
+                // The server is starting or stopping: whatever another host says, a retry in a moment may succeed.
                 .unreachable
             } else if tells("53300:") {
                 .noSession
@@ -25,7 +25,7 @@ extension StoreError {
                     .readOnly, "the database server refused the password of the database role",
                     hint: "check PGPASSFILE and ~/.pgpass: psql with the same string tells more")
             } else if tells("no password supplied") {
-                // libpq's own word: it had none to send.
+                // libpq's own words: it had no password to send.
                 StoreError(
                     .readOnly, "the database server asks for a password, and there is none for it",
                     hint: "put it into ~/.pgpass or into the file that PGPASSFILE names, with mode 600")
@@ -67,7 +67,7 @@ extension StoreError {
             }
     }
 
-    /// Why no server was reached, by libpq's words or the system's.
+    /// The reasons why no server was reached, by libpq's words or the system's.
     private static let causes = [
         (
             words: "could not translate host name", cause: "its host name was not found",
@@ -87,7 +87,7 @@ extension StoreError {
         ),
     ]
 
-    /// A full server, or a role that has reached its limit.
+    /// The server is full, or the role has reached its limit.
     static var noSession: StoreError {
         StoreError(
             .busy, "the database server has no connection left for this process",

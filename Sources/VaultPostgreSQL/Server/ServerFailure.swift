@@ -1,6 +1,6 @@
 package import VaultStorage
 
-/// What PostgreSQL reported, by its SQLSTATE. Its message is not passed on: it quotes values of the rows.
+/// PostgreSQL's error, by its SQLSTATE. Its message is not passed on: it quotes values of the rows.
 struct ServerFailure {
     let state: String
 
@@ -44,7 +44,7 @@ struct ServerFailure {
         }
     }
 
-    /// The state as a number: five digits to the base of 36.
+    /// The state as a number: five digits in base 36.
     private var code: Int32 { Int32(state, radix: 36) ?? 0 }
 }
 

@@ -38,7 +38,7 @@ struct DatabaseCheck {
         }
     }
 
-    /// Nothing authenticates the mark: it tells files apart, not attackers.
+    /// Nothing authenticates the mark: it distinguishes files, and stops no attacker.
     private func checkWALMark(_ findings: any StorageFindings) throws(StoreError) {
         let rows = try Statement(connection, "SELECT mark, previous, id, schemaCookie FROM walMark")
         let cookie = try connection.integer("PRAGMA schema_version")
