@@ -30,7 +30,7 @@ struct AuditExportCommand: VaultCommand {
     }
 
     func run(_ invocation: Invocation) async throws {
-        // Behind the parser, which first says what it does not know.
+        // After the parser, which first reports what it does not know.
         guard jsonl || global.json else {
             throw Failure.usage("the form of the export is not given", hint: "add --jsonl")
         }
@@ -78,7 +78,7 @@ struct AuditExportCommand: VaultCommand {
 
         func end(at head: Int64, prunedThrough: Int64, _ invocation: Invocation) throws {
             invocation.note("\(Count.of(count, "row")) exported; go on later with --since \(max(position, head))")
-            // What no pruning accounts for was removed by someone else.
+            // Rows missing beyond the pruned ones were removed by someone else.
             let isUnexplained = gaps.contains { $0.upperBound > prunedThrough }
             if hasDamage || isUnexplained {
                 invocation.warn("rows of the audit log were changed or removed")

@@ -74,7 +74,7 @@ struct AuditPruneCommand: VaultCommand {
         }
     }
 
-    /// Why there may be nothing, however old rows are.
+    /// Why there may be nothing to prune, however old the rows are.
     private static func always(_ plan: AuditPruning) -> String {
         plan.removed > 0 ? "" : ": the last 1000 rows always stay, and what is younger than --keep"
     }

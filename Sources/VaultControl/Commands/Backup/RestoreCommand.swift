@@ -98,7 +98,7 @@ struct RestoreAcceptCommand: VaultCommand {
                 : "nothing was changed")
     }
 
-    /// A probe is how the risk is found out.
+    /// A probe measures the risk.
     private func requireRiskTaken(_ held: HeldLogins) throws {
         guard held.held > 0, probe == nil, !risk, held.risk == .ended || held.risk == .allLoginsOfUser else { return }
         throw Failure(

@@ -23,7 +23,7 @@ enum FileCheckup {
         }
     }
 
-    /// What remembers the vault's newest state.
+    /// The witness of the vault's newest state.
     static func witness(_ witness: VaultWitness?, of vault: Vault, isFile: Bool) -> [DoctorFinding] {
         guard let witness else {
             guard isFile else { return [unwitnessedServer] }
@@ -44,7 +44,7 @@ enum FileCheckup {
         return [DoctorFinding(.ok, .witness, about: name, "has seen no newer state of the vault")]
     }
 
-    /// No command of ours puts a database back, and the server does not tell.
+    /// None of our commands sets a database back, and the server does not report it.
     private static var unwitnessedServer: DoctorFinding {
         DoctorFinding(
             .warning, .witness,
@@ -70,7 +70,7 @@ enum FileCheckup {
     }
 }
 
-/// The key file, and where it lies.
+/// The key file and its location.
 enum KeyFileCheckup {
     static func findings(_ key: NamedKey?, vault: String?) -> [DoctorFinding] {
         switch key {

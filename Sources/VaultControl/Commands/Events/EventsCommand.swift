@@ -5,7 +5,7 @@ import Glibc
 import OAuthClient
 import TokenVault
 
-/// Signs what is sent to a server of the operator's.
+/// The key that signs events for a server of the operator.
 enum SigningKeyKind: SecretKind {
     static let option = "signing-key"
     static let title = "key that signs requests"
@@ -107,7 +107,7 @@ struct EventsCommand: VaultCommand {
         }
         try await VaultAccess(global, invocation).open { vault in
             let login = try await chosenLogin(in: vault)
-            // First, so that nothing is lost between what was and what comes.
+            // First, so that no event is lost between past and new ones.
             let coming = follow ? vault.events(login: login, userId: user.map { tenant.user($0) }) : nil
             let past = try await pastEvents(of: vault, login, count)
             var lines = EventLines(invocation)
@@ -145,7 +145,7 @@ struct EventsCommand: VaultCommand {
             }
             let isChosen = delivery == nil || !event.isEmpty
             let login = try await chosenLogin(in: vault)
-            // One who follows may wait for a user to come.
+            // With `--follow` the user may not exist yet.
             if let user, !follow { _ = try await vault.user(tenant.user(user)) }
             let telling = EventDispatch(
                 vault: vault, session: login.map { .login($0) } ?? user.map { .user(tenant.user($0)) },
@@ -156,7 +156,7 @@ struct EventsCommand: VaultCommand {
             do {
                 try await telling.run(from: start ?? .start)
             } catch is CancellationError {
-                // It was interrupted: what was not dealt with comes next time.
+                // Interrupted: unprocessed events come next time.
             } catch {
                 await transport?.shutdown()
                 throw error
@@ -165,7 +165,7 @@ struct EventsCommand: VaultCommand {
         }
     }
 
-    /// Nil: behind everything that there is.
+    /// Nil: after all existing events.
     private static func place(_ text: String) throws(Failure) -> EventCursor? {
         if text == "start" { return .start }
         if text == "now" { return nil }
@@ -223,7 +223,7 @@ struct EventsCommand: VaultCommand {
         do {
             return try await vault.pastEvents(login: login, userId: user.map { tenant.user($0) }, limit: count)
         } catch let error as VaultError where follow && error.code == .unknownUser {
-            // He may be waited for.
+            // The user may not exist yet.
             return []
         }
     }
@@ -234,10 +234,10 @@ struct EventsCommand: VaultCommand {
         let console = invocation.console
         let telling = Task {
             var lines = lines
-            // What happened while the past was being read is in both.
+            // Events that happened while past ones were being read are in both.
             for await event in coming where !past.contains(event) { try lines.print(event) }
         }
-        // The reader may go away while nothing happens.
+        // The reader may go away while no events happen.
         let watch = Task {
             while !console.hasLostReader { try await Task.sleep(for: .milliseconds(200)) }
             telling.cancel()
