@@ -32,7 +32,7 @@ struct VersionCommand: ResultCommand {
         ])
     }
 
-    /// The commit that the build was told; nil if it was told none.
+    /// The commit given to the build; nil if there was none.
     private static var commit: String? {
         unsafe build_commit().map { unsafe String(cString: $0) }
     }

@@ -1,7 +1,7 @@
-/// One line of a configuration file: `name = value` in TOML's spelling, of which this is a part.
+/// One line of a configuration file: `name = value`, in a subset of TOML.
 struct ConfigurationLine {
     let setting: ConfigurationSetting
-    /// Where the name and the value begin, from 1.
+    /// The columns of the name and the value, from 1.
     let nameColumn: Int
     let valueColumn: Int
     let value: ConfigurationValue

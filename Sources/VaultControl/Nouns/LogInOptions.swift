@@ -87,7 +87,7 @@ struct LogInOptions: ParsableArguments {
         return try await vault.login(try LoginSelection.id(into, in: vault)).provider
     }
 
-    /// A log-in on another device has no use for a redirect.
+    /// Refuses redirect options, which are useless for a log-in on another device.
     func beginDevice(_ users: UserManager, usesPKCE: Bool) async throws -> DeviceLogIn {
         guard let user, let provider else {
             throw Failure.usage(
@@ -101,7 +101,7 @@ struct LogInOptions: ParsableArguments {
             usesPKCE: usesPKCE, parameters: parameters)
     }
 
-    /// As the vault calls it.
+    /// The name in the vault.
     private func qualified(_ name: String) -> String { tenant?.tenant.qualify(name) ?? name }
 
     private var parameters: LogInParameters {

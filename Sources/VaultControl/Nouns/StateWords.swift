@@ -49,7 +49,7 @@ enum StateWords {
         }
     }
 
-    /// Since when a login is dead, and why.
+    /// When and why a login died.
     static func words(_ failure: RefreshFailure, now: Date?) -> String {
         "since \(Instant.words(failure.date, now: now)): \(reason(failure.reason))"
     }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import TokenVault
 
-/// When `maintain` makes backups, and which it keeps.
+/// When `maintain` makes backups, and which ones it keeps.
 struct BackupOptions: ParsableArguments {
     @Option(help: .init("Make a backup so often, such as 6h.", valueName: "time"))
     var backupEvery: TimeSpan?
@@ -31,7 +31,7 @@ struct BackupOptions: ParsableArguments {
         }
     }
 
-    /// Refuses a directory that is not there, such as one whose disk is not mounted, before anything begins.
+    /// Refuses a missing directory, such as one whose disk is not mounted, before anything begins.
     ///
     /// - Parameter vault: the vault's file.
     func requireDirectory(vault: String) throws(Failure) {

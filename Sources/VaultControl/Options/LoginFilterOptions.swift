@@ -13,7 +13,7 @@ struct StateOption: ExpressibleByArgument {
         self.standing = standing
     }
 
-    /// What people call them.
+    /// People's other words for them.
     private static let others: [String: LoginStanding] = [
         "good": .established, "ok": .established, "valid": .established, "active": .established, "ended": .terminated,
         "tokenexpired": .expired, "doubt": .inDoubt, "waiting": .needsUser, "failed": .dead,
@@ -35,7 +35,7 @@ struct ReasonOption: ExpressibleByArgument {
     static var choices: String { allValueStrings.joined(separator: ", ") }
 }
 
-/// Which logins a command is about.
+/// The logins that a command applies to.
 struct LoginFilterOptions: ParsableArguments {
     @Option(name: .shortAndLong, help: .init("Only those of this user.", valueName: "id"))
     var user: String?
@@ -86,7 +86,7 @@ struct LoginFilterOptions: ParsableArguments {
         return filter
     }
 
-    /// Says that no login fits: also in a pipe, where what was typed is probably meant in another way.
+    /// Reports that no login matches: also in a pipe, where the filter is probably mistaken.
     func reportNothing(_ invocation: Invocation) {
         let texts = [label, labelPrefix].compactMap(\.self) + metadata
         guard texts.contains(where: { $0.contains("*") || PathProblem.trimmed($0) != $0 }) else {

@@ -82,7 +82,7 @@ struct ExportCommand: VaultCommand {
         }
     }
 
-    /// Behind the parser, which first says what it does not know.
+    /// After the parser, which first reports what it does not know.
     private func requireTarget() throws(Failure) {
         guard !dryRun else { return }
         guard !recipients.isEmpty || plainToFd != nil else {
@@ -153,7 +153,7 @@ struct ExportCommand: VaultCommand {
         }
     }
 
-    /// Logins that no one renews are told, whatever else is.
+    /// Reports logins that no process renews now, whatever the error.
     private func interrupted(_ interruption: ExportInterruption) -> Failure {
         var failure = Failure(interruption.cause)
         guard !copy, interruption.summary.heldCount > 0 else { return failure }

@@ -63,7 +63,7 @@ struct ImportAcceptCommand: VaultCommand {
             var acceptance = ImportAcceptance.none
             var probes = ProbedLogins()
             if let probe {
-                // One after the other: after the first that its provider ends, no further one is risked.
+                // One after another: once a provider ends one, no further one is risked.
                 for _ in 0..<probe where !probes.hasFailure {
                     let one = try await users.vault.acceptImport(
                         from: name, provider: provider, limit: 1, proof: proof)

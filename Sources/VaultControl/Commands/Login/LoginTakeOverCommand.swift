@@ -35,7 +35,7 @@ struct LoginTakeOverCommand: VaultCommand {
         invocation.note("took over the renewal of \(LoginView.name(diagnosis.login)); it is now in doubt")
     }
 
-    /// The renewal, if there is no other way to it.
+    /// The renewal, if taking over is the only way to end it.
     private static func renewal(of diagnosis: LoginDiagnosis) throws(Failure) -> OpenRenewal {
         let id = diagnosis.login.id
         guard let renewal = diagnosis.renewal, renewal.owner != .nobody else {

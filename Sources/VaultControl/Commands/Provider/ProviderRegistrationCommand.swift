@@ -100,7 +100,7 @@ struct RegistrationDeleteCommand: VaultCommand {
     }
 }
 
-/// How a registration is shown.
+/// How a registration is displayed.
 private enum RegistrationView {
     static func record(_ facts: RegisteredClient) -> OutputRecord {
         [

@@ -56,7 +56,7 @@ struct UserListCommand: VaultCommand {
         try invocation.emit(OutputRecord([Field("users", users), Field("damaged", damaged)]))
     }
 
-    /// Damaged rows are never hidden: what they were is unknown.
+    /// Damaged rows are never hidden: their former state is unknown.
     private func isWanted(_ entry: UserEntry) -> Bool {
         guard case .user(let user) = entry else { return true }
         let isTheirs = tenant.map { Tenant.of(user.id)?.tenant == $0.tenant } ?? true
