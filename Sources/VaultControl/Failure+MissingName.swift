@@ -44,10 +44,10 @@ extension Failure {
         } else if let letter = Self.foreignLetter(in: typed) {
             let code = String(letter.value, radix: 16, uppercase: true)
             let padded = String(repeating: "0", count: max(0, 4 - code.count)) + code
-            hints.insert("a letter of the name is not what it looks like: \(letter) is U+\(padded)", at: 0)
+            hints.insert("a letter of the name only looks like another: \(letter) is U+\(padded)", at: 0)
         }
         if typed.contains(where: \.isWhitespace) || typed.unicodeScalars.contains(where: Printable.isDeceptive) {
-            hints.insert("look at the blank, or what cannot be seen, in the name: where does it come from?", at: 0)
+            hints.insert("check the name for blanks and invisible characters", at: 0)
         }
     }
 

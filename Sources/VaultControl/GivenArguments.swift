@@ -163,7 +163,7 @@ extension GivenArguments {
             guard let value, ["-", "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2", "/dev/null"].contains(value)
             else { continue }
             throw .usage(
-                "\(name) wants a path, and \(value) is none",
+                "\(name) needs a path, and \(value) is none",
                 hint: "name a file: it is not written to standard output")
         }
     }

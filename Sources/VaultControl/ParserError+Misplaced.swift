@@ -66,7 +66,7 @@ extension ParserError {
     /// usage.
     private func wordOfShell(_ word: String) -> String? {
         if word.hasPrefix("["), word.hasSuffix("]") {
-            return "brackets stand around what may be left out: leave them out"
+            return "brackets mark optional parts: leave them out"
         }
         let marks = ["|", "||", ">", ">>", "<", ";", "&", "&&", "\\", "#"]
         guard marks.contains(word) else { return nil }
@@ -141,7 +141,7 @@ extension ParserError {
             return "an option has two hyphens: --\(option)"
         }
         guard let index = arguments.lastIndex(of: word), index > 0 else { return nil }
-        if arguments[index - 1] == "--" { return "what stands behind -- is no option and no command: leave -- out" }
+        if arguments[index - 1] == "--" { return "words after -- are neither options nor commands: leave -- out" }
         let shape = CommandShape(of: command)
         // `--label=work phone`
         if let equals = arguments[index - 1].firstIndex(of: "="), arguments[index - 1].hasPrefix("--") {
@@ -197,7 +197,7 @@ extension ParserError {
         }
         if name == nil, !isTime {
             guard FileKind(text) == nil, shape.positionals.isEmpty, text.dropFirst().contains(".") else { return nil }
-            return "what a command prints goes into a file by: > \(Printable.path(text))"
+            return "to write a command's output to a file: > \(Printable.path(text))"
         }
         return name.map { "a \(isTime ? "time" : "file") goes with its option: \($0) \(Printable.path(text))" }
     }
@@ -206,12 +206,12 @@ extension ParserError {
         "backup list":
             "it lists the backups that the vault remembers, wherever they are; to check one: vaultctl backup verify PATH",
         "tenant list": "a tenant's users: vaultctl user list --tenant NAME",
-        "events": "the last ones: --last 10; from a place on: --after start; those to come: --follow",
+        "events": "the last ones: --last 10; from a cursor on: --after start; new ones: --follow",
         "request": "a method goes with -X, a header field with -H, a body with -d",
         "witness accept": "a witness is named by its option: --witness PATH",
         "witness begin": "a witness is named by its option: --witness PATH",
         "witness show": "a witness is named by its option: --witness PATH",
-        "doctor": "it looks at everything, and changes nothing; to try one provider: vaultctl provider test NAME",
+        "doctor": "it checks everything, and changes nothing; to try one provider: vaultctl provider test NAME",
         "import status": "it shows all sources",
         "key rotate": "it replaces the root key, now; for other keys: --data-keys, --index or --audit",
         "maintain": "it runs until SIGTERM or SIGINT; how it goes: vaultctl status",

@@ -25,7 +25,7 @@ struct ParserError {
     private var sentence: String {
         if let invalid { return invalid.sentence }
         if let unknown {
-            if late != nil { return "\(unknown.name) stands in front of the command" }
+            if late != nil { return "\(unknown.name) comes before the command" }
             if CommandTree.command(words)?.configuration.subcommands.isEmpty == false, !words.isEmpty {
                 return "a command is missing between vaultctl \(words.joined(separator: " ")) and \(unknown.name)"
             }
@@ -112,7 +112,7 @@ struct ParserError {
     /// What an option without its value needs.
     private var missing: [String] {
         if message.hasPrefix("Missing expected argument"), arguments.contains("--") {
-            return ["what stands behind -- is no option: leave -- out"]
+            return ["words after -- are not options: leave -- out"]
         }
         let front = "Missing value for '"
         guard message.hasPrefix(front) else { return [] }
@@ -150,7 +150,7 @@ struct ParserError {
     private static let elsewhere = [
         "--color": "colours are for terminals alone, and not if NO_COLOR is set",
         "--no-color": "colours are for terminals alone, and not if NO_COLOR is set",
-        "doctor --provider": "it looks at everything; to try one provider: vaultctl provider test NAME",
+        "doctor --provider": "it checks everything; to try one provider: vaultctl provider test NAME",
         "init --force": "a vault is never overwritten: name the path of a new one",
         "key rotate --root": "it replaces the root key without that",
         "maintain --every": "it renews when something is due; once: --once",
@@ -167,7 +167,7 @@ struct ParserError {
         "user list --user": "to look at one: vaultctl user show ID",
         "user list --state": "disabled users alone: --disabled",
         "audit prune --before": "by age: --keep 90d",
-        "doctor --fix": "it changes nothing: each finding says what to do",
+        "doctor --fix": "it changes nothing: each finding has a hint",
         "maintain --background": "it stays in the foreground, for systemd to start: man tokenvault-operating",
         "maintain --daemon": "it stays in the foreground, for systemd to start: man tokenvault-operating",
         "maintain --interval": "it renews when something is due; once: --once",
@@ -247,7 +247,7 @@ struct ParserError {
             hints.append("this command prints to standard output: add > FILE")
         }
         if let argument {
-            hints.append("it is an argument, and no option: \(argument)")
+            hints.append("it is an argument, not an option: \(argument)")
         } else if let hint = unknown.flatMap({ elsewhere($0.name) ?? choosing(by: $0.name) }) {
             hints.append(hint)
         }

@@ -118,7 +118,8 @@ extension VaultAccess {
     static func refuseNameOfPart(_ path: String) throws(Failure) {
         guard let ending = endingsOfParts.first(where: path.hasSuffix) else { return }
         throw .usage(
-            "a vault's name cannot end with \(ending): so ends what lies beside a vault", hint: "choose another name")
+            "a vault's name cannot end with \(ending): a vault's companion files end like that",
+            hint: "choose another name")
     }
 
     /// The address of a system that keeps no vaults would be mistaken for a file name.

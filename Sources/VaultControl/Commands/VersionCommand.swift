@@ -7,7 +7,7 @@ import VaultAdministration
 struct VersionCommand: ResultCommand {
     static let configuration = CommandConfiguration(
         commandName: "version",
-        abstract: "Show the version of vaultctl and of what it is built on.",
+        abstract: "Show the versions of vaultctl and of its components.",
         discussion: """
             Needs no vault. The schema versions are those of the vaults that it opens; older ones after: \
             vaultctl migrate up

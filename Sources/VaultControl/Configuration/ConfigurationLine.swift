@@ -85,7 +85,7 @@ private struct LineScanner {
     private func unquoted(_ setting: ConfigurationSetting) -> ConfigurationProblem {
         let isFlag = if case .flag = setting.kind { true } else { false }
         return problem(
-            isFlag ? "expected true or false" : "a text stands in double quotation marks",
+            isFlag ? "expected true or false" : "a text goes into double quotation marks",
             hint: "for example: \(setting.example)")
     }
 

@@ -57,13 +57,13 @@ struct ConfigurationSetting: Sendable {
         if let setting = all.first(where: { $0.name == name }) { return setting }
         if SecretArguments.isSecret("--" + name) {
             throw ConfigurationProblem(
-                "a secret does not belong into this file",
+                "a secret does not belong in this file",
                 hint: "name where it is: key-file, credential, key-command or passphrase-file", column: column)
         }
         let meant = all.first { $0.variable == name.uppercased() || $0.variable == "TOKENVAULT_" + name.uppercased() }
         throw ConfigurationProblem(
             "there is no setting \(Printable.shortened(name))",
-            hint: meant.map { "it is written so: \($0.name)" }
+            hint: meant.map { "its name here is: \($0.name)" }
                 ?? "the settings are: \(all.map(\.name).joined(separator: ", "))", column: column)
     }
 
@@ -114,7 +114,7 @@ struct ConfigurationSetting: Sendable {
     private static func refuseCredentials(in proxy: String) throws(ConfigurationProblem) {
         guard proxy.contains("@") else { return }
         throw ConfigurationProblem(
-            "a secret does not belong into this file", hint: "put USER:PASSWORD into proxy-credentials-file")
+            "a secret does not belong in this file", hint: "put USER:PASSWORD into proxy-credentials-file")
     }
 
     var example: String {

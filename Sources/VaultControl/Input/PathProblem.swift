@@ -75,13 +75,13 @@ struct PathProblem {
         if path.hasPrefix("~") {
             let whole = path.hasPrefix("~/") ? home.map { $0 + path.dropFirst() } : nil
             return "no shell has replaced the ~: "
-                + (whole.map { "write \(Printable.path($0))" } ?? "write the whole path, or leave the quotes away")
+                + (whole.map { "write \(Printable.path($0))" } ?? "write the whole path, or leave out the quotes")
         }
         if path.hasPrefix("$") || path.contains("${") { return "no shell has replaced the $: leave the quotes away" }
         if path.hasPrefix("=") { return "one = is enough: write \(Printable.path(String(path.drop { $0 == "=" })))" }
         if let rest = bare(path) { return "write the path alone: \(Printable.path(rest))" }
         if let scheme = scheme(of: path) {
-            return "a path is wanted, and this is an address (\(Printable.shortened(scheme)))"
+            return "expected a path, but this is an address (\(Printable.shortened(scheme)))"
         }
         if path.contains("*") { return "no shell has replaced the *: write the path itself" }
         if path.hasSuffix("/"), FileKind(String(path.dropLast())) != nil {

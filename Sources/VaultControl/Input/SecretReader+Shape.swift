@@ -20,7 +20,7 @@ extension SecretReader {
         // The output of `jq -r` for a missing member.
         if ["null", "undefined", "none"].contains(text.lowercased()) {
             throw .usage(
-                "the \(noun)\(place) is the word \(text)", hint: "what should have written it has found none: check it")
+                "the \(noun)\(place) is the word \(text)", hint: "the program that wrote it found no value: check it")
         }
         guard isToken, let (what, hint) = surroundings(of: text, noun) else { return }
         throw .usage("the \(noun)\(place) \(what)", hint: hint)
@@ -44,7 +44,7 @@ extension SecretReader {
         }
         let lower = text.lowercased()
         for scheme in ["authorization:", "bearer ", "dpop "] where lower.hasPrefix(scheme) {
-            return ("begins with \(text.prefix(scheme.count - 1))", "write what comes behind that alone")
+            return ("begins with \(text.prefix(scheme.count - 1))", "write only the part after that")
         }
         // `access_token=…`, and `export TOKEN=…` in a shell file.
         let name = lower.prefix { $0.isASCII && ($0.isLetter || "_-. ".contains($0)) }

@@ -48,9 +48,9 @@ enum SecretSource {
     /// The advice if the source was empty.
     fileprivate var adviceForNothing: String? {
         switch self {
-        case .standardInput: "nothing came in: is the command in front of the pipe right, or the file behind <?"
-        case .descriptor: "nothing came in: check what the descriptor was opened on"
-        case .file(let path): "check what should have written \(Printable.path(path))"
+        case .standardInput: "the input is empty: check the command before the pipe, or the file after <"
+        case .descriptor: "the input is empty: check the descriptor's file"
+        case .file(let path): "check the program that writes \(Printable.path(path))"
         case .prompt: nil
         }
     }

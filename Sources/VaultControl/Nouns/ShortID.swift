@@ -43,7 +43,7 @@ enum ShortID {
                 front.count == length
                     ? "the vault has no such \(noun)"
                     : "no \(noun)'s id begins with \(front)"
-                        + (hasLabels ? ", and none is labelled so" : ""))
+                        + (hasLabels ? ", and none has that label" : ""))
         }
         return thing
     }

@@ -3,7 +3,7 @@ import VaultAdministration
 
 enum WitnessView {
     static let sharedDevice =
-        "the witness lies on the vault's own file system: both can be put back together"
+        "the witness is on the vault's own file system: both can be set back together"
 
     /// The path of its file or program, without the program's arguments.
     static func name(_ witness: VaultWitness) -> String {

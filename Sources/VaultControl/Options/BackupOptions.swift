@@ -4,7 +4,7 @@ import TokenVault
 
 /// When `maintain` makes backups, and which ones it keeps.
 struct BackupOptions: ParsableArguments {
-    @Option(help: .init("Make a backup so often, such as 6h.", valueName: "time"))
+    @Option(help: .init("The time between backups, such as 6h.", valueName: "time"))
     var backupEvery: TimeSpan?
 
     @Option(help: .init("Where backups go.", valueName: "directory"), completion: .directory)
@@ -52,7 +52,7 @@ struct BackupOptions: ParsableArguments {
         guard unsafe sameDevice || stat(vault, &own) != 0 || own.st_dev != status.st_dev else {
             throw Failure(
                 .unsafeFile,
-                "\(Printable.path(backupDir)) (--backup-dir) lies on the vault's own device: backups would be lost with the vault",
+                "\(Printable.path(backupDir)) (--backup-dir) is on the vault's own device: backups would be lost with the vault",
                 hints: ["name a directory on another device; if they are copied away from here, add --same-device"])
         }
     }

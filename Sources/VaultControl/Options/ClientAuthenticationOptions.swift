@@ -34,7 +34,7 @@ struct ClientAuthenticationOptions: ParsableArguments {
 
     @Option(
         help: .init(
-            "The client's certificate and those of its authorities in PEM, its own first (RFC 8705).", valueName: "path"
+            "The client's certificate chain in PEM, its own certificate first (RFC 8705).", valueName: "path"
         ),
         completion: .file())
     var clientCertificate: String?
@@ -231,7 +231,7 @@ struct FurtherSecretOptions: ParsableArguments {
         guard let source else { return nil }
         guard method.hasPrefix("client_secret") else {
             throw Failure.usage(
-                "with \(method) there is no first secret for a second one to follow",
+                "client authentication \(method) has no secret to add a second one to",
                 hint: "give the first one, too: --client-secret-file PATH")
         }
         let sources = [source] + secondClientSecretFile.dropFirst().map { .file($0) }

@@ -51,11 +51,11 @@ struct InvalidValue {
             return epoch ?? length + noSuchDay + ["use a date such as \(CalendarTime.forms)"]
         case "<row>":
             return [
-                "use the number of a row: an export goes on after the last row that it wrote",
+                "use the number of a row: an export continues after the last row that it wrote",
                 "to choose by time: vaultctl audit list --since 2h --json",
             ]
         case "<spans>":
-            return ["use spans such as 24h,7d,5w,12mo: of so many hours, days, weeks and months (mo), the last backup"]
+            return ["use spans: 24h,7d,5w,12mo keeps one backup for each of 24 hours, 7 days, 5 weeks, 12 months"]
         case "<cursor>": return ["use the cursor of an event, or start, or now"]
         case "<size>": return ["use a size such as 512M or 2G"]
         case "<tenant>": return ["a tenant's name has 1 to 64 letters, digits, dots, hyphens and underscores"]
@@ -84,7 +84,7 @@ struct InvalidValue {
         guard isNumber, value.count < 10 else { return nil }
         if value.count == 8, value.hasPrefix("19") || value.hasPrefix("20") {
             return CalendarTime(argument: value) != nil
-                ? "a length of time is wanted, and this is a day"
+                ? "expected a length of time, but this is a day"
                 : "the calendar has no day \(value.prefix(4))-\(value.dropFirst(4).prefix(2))-\(value.suffix(2))"
         }
         return "a length of time has a unit: \(value)s, \(value)m (minutes), \(value)h or \(value)d"
@@ -110,7 +110,7 @@ struct InvalidValue {
             let number = Double(digits)
         else { return nil }
         let date = Date(timeIntervalSince1970: digits.count > 11 ? number / 1_000 : number)
-        return ["seconds since 1970 are not taken; that would be \(date.formatted(.iso8601))"]
+        return ["seconds since 1970 are not accepted; that would be \(date.formatted(.iso8601))"]
     }
 
     private var noSuchDay: [String] {

@@ -52,7 +52,7 @@ struct LoginFilterOptions: ParsableArguments {
             valueName: "state"))
     var state: [StateOption] = []
 
-    @Option(help: .init("Only those that have been dead for at least so long, such as 30d.", valueName: "time"))
+    @Option(help: .init("Only those that have been dead for at least this long, such as 30d.", valueName: "time"))
     var deadFor: TimeSpan?
 
     @Option(
@@ -64,7 +64,7 @@ struct LoginFilterOptions: ParsableArguments {
     @Option(help: .init("Only those with this label.", valueName: "text"))
     var label: String?
 
-    @Option(help: .init("Only those whose label begins so.", valueName: "text"))
+    @Option(help: .init("Only those whose label begins with this text.", valueName: "text"))
     var labelPrefix: String?
 
     @Option(help: .init("Only those with this value, as NAME=VALUE. Repeatable.", valueName: "name=value"))
@@ -93,7 +93,7 @@ struct LoginFilterOptions: ParsableArguments {
             return invocation.hint("no login fits")
         }
         invocation.warn("no login fits: labels and values are compared letter by letter, a blank or * too")
-        invocation.hint("--label-prefix TEXT finds labels that begin so")
+        invocation.hint("--label-prefix TEXT finds labels that begin with TEXT")
     }
 
     static func pair(_ text: String, _ option: String) throws(Failure) -> (name: String, value: String) {

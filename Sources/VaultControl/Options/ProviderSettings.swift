@@ -49,12 +49,12 @@ struct ProviderSettings: ParsableArguments {
     var deviceAuthorizationEndpoint: String?
 
     @Option(
-        help: .init("Where the keys are with which id tokens are signed, likewise.", valueName: "url"))
+        help: .init("The provider's JWKS URL, likewise.", valueName: "url"))
     var jwksURI: String?
 
     @Option(
         help: .init(
-            "Whom signed client assertions name as their audience: issuer or token-endpoint.", valueName: "audience"),
+            "The audience of signed client assertions: issuer or token-endpoint.", valueName: "audience"),
         completion: .list(AssertionAudience.allCases.map(\.rawValue)), transform: AssertionAudience.init(argument:))
     var assertionAudience: AssertionAudience?
 

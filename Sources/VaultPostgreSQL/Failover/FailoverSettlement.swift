@@ -114,7 +114,7 @@ struct FailoverSettlement {
         for transaction in missing { try tables.redo(transaction.changes) }
         guard try WriteTransaction.lastHead(tables) == last.after else {
             throw StoreError(
-                .rollbackSuspected, "what was committed before the failover does not come to the same again",
+                .rollbackSuspected, "replaying the commits from before the failover gives another result",
                 hint: "find out who changed the database; nothing is written to it")
         }
         if last.number == memory.doubtful?.number { memory.keepDoubtful() }

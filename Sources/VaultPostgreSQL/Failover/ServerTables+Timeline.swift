@@ -142,5 +142,5 @@ extension ServerTables {
 }
 
 extension StoreError {
-    static var lacksEngineState: StoreError { StoreError(.damaged, "the vault lacks the row of its engine") }
+    static var lacksEngineState: StoreError { StoreError(.damaged, "the vault's engineState row is missing") }
 }

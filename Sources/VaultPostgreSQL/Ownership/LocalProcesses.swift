@@ -131,11 +131,11 @@ package struct StateDirectory: Sendable {
             base = "\(home)/.local/state/tokenvault"
         } else {
             throw StoreError(
-                .unsafeFile, "there is no directory for replies that the database server cannot take",
+                .unsafeFile, "there is no directory for replies that the database server cannot accept",
                 hint: "set STATE_DIRECTORY, XDG_STATE_HOME or HOME, or name a directory")
         }
         guard base.hasPrefix("/") else {
-            throw StoreError(.invalidValue, "the state directory is no absolute path: \(base)")
+            throw StoreError(.invalidValue, "the state directory is not an absolute path: \(base)")
         }
     }
 

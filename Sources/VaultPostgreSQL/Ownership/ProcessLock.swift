@@ -43,14 +43,14 @@ final class ProcessLock: Sendable {
         self.watch = watch
         self.uptime = uptime
         owner = SecureRandom.bytes(8).reduce(Int64(0)) { $0 << 8 | Int64($1) } & (1 << 62 - 1) | 1
-        guard let bell = Doorbell() else { throw StoreError(.outOfMemory, "the system gives no descriptors") }
+        guard let bell = Doorbell() else { throw StoreError(.outOfMemory, "the system has no file descriptors left") }
         self.bell = bell
         let start = uptime()
         let connection = try Self.connect(address, owner, isFirst: true, lost: nil)
         let session = try ServerSession(of: connection)
         state.withLock { $0.lastProof = start }
         let isStarted = OwnThread.start { self.run(connection, session) }
-        guard isStarted else { throw StoreError(.outOfMemory, "the system gives no thread to hold the vault's lock") }
+        guard isStarted else { throw StoreError(.outOfMemory, "the system has no thread left for the vault's lock") }
     }
 
     /// A clock that keeps running while the machine sleeps.

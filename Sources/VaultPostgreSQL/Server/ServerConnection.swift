@@ -234,7 +234,7 @@ import VaultStorage
         switch command.state {
         case .answered(let answer): return answer
         case .failed(let failure): throw failure.error
-        case .sent, .skipped: throw StoreError(.io(0), "the database server skipped a command")
+        case .sent, .skipped: throw StoreError(.io(0), "the database server did not run a command")
         }
     }
 
@@ -327,7 +327,7 @@ struct Deadline {
     /// - Throws: if the work on this thread is cancelled.
     func wait(for socket: Int32, _ events: Int16) throws(StoreError) -> Bool {
         while true {
-            if BlockingWork.isCancelled { throw StoreError(.closed, "the work was ended before it was complete") }
+            if BlockingWork.isCancelled { throw StoreError(.closed, "the operation was cancelled before its end") }
             let left = SuspendingClock.now.duration(to: instant)
             guard left > .zero, socket >= 0 else { return false }
             var entry = pollfd(fd: socket, events: events, revents: 0)

@@ -32,7 +32,7 @@ extension StoreError {
     /// It is not known yet what the failover has lost.
     static var unsettled: StoreError {
         StoreError(
-            .busy, "the database has changed over to another server, and what that has lost is being found out",
+            .busy, "the database has failed over to another server, and the vault is checking what was lost",
             hint: "try again in a few seconds")
     }
 
@@ -46,6 +46,6 @@ extension StoreError {
     static var otherCluster: StoreError {
         StoreError(
             .rollbackSuspected, "the connection leads to another database cluster than before",
-            hint: "if the database was moved on purpose, start this process anew; all logins are then held")
+            hint: "if the database was moved on purpose, restart this process; all logins are then held")
     }
 }

@@ -44,7 +44,7 @@ enum SessionSettings {
         }
         guard try setting("transaction_read_only", connection) == "off" else {
             throw StoreError(
-                .readOnly, "the database server takes no changes: it is a standby, or set to be read-only",
+                .readOnly, "the database server accepts no changes: it is a standby, or set to be read-only",
                 hint: "name all hosts of the cluster in the connection string: HOST1,HOST2")
         }
         try connection.identify()

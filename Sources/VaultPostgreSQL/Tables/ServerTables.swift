@@ -301,7 +301,7 @@ final class ServerTables: TableAccess {
             transaction = .none
             let answer = try connection.answer(to: command)
             guard answer.tag == "COMMIT" else {
-                return .undone(StoreError(.io(0), "the database server has undone the change"))
+                return .undone(StoreError(.io(0), "the database server has rolled back the change"))
             }
             // Committed there, and perhaps on no standby.
             if connection.takeWarning() { return .unknown(.unreachable) }

@@ -108,7 +108,7 @@ struct ByteStream {
         var offset = start
         let end = start + byteCount
         while offset < end {
-            if BlockingWork.isCancelled { throw StoreError(.closed, "the work was ended before it was complete") }
+            if BlockingWork.isCancelled { throw StoreError(.closed, "the operation was cancelled before its end") }
             let wanted = Int(min(Int64(Self.pieceByteCount), end - offset))
             let count = unsafe pread(descriptor, piece.baseAddress, wanted, off_t(offset))
             if count < 0 && errno == EINTR { continue }

@@ -103,7 +103,7 @@ struct VaultCopy: Sendable {
                         + "here, add --same-device")
             }
             throw StoreError(
-                .unsafeFile, "\(path) lies on the vault's own device: the backup would be lost with the vault",
+                .unsafeFile, "\(path) is on the vault's own device: the backup would be lost with the vault",
                 hint: "name a directory on another device; if it is copied away from here, add --same-device")
         }
     }
@@ -144,7 +144,7 @@ struct VaultCopy: Sendable {
                 try statement.run()
             }
         } catch {
-            if BlockingWork.isCancelled { throw StoreError(.closed, "the backup was ended before it was complete") }
+            if BlockingWork.isCancelled { throw StoreError(.closed, "the backup was cancelled before it was complete") }
             throw error
         }
     }

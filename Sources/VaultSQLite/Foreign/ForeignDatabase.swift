@@ -40,7 +40,7 @@ package final class ForeignDatabase {
         var status = stat()
         guard user != 0, unsafe stat(path, &status) == 0, status.st_uid != user, isWAL(path) else { return }
         for suffix in ["-wal", "-shm"] where unsafe access(path + suffix, F_OK) != 0 {
-            throw StoreError(.unsafeFile, "SQLite would make files of another user beside the database")
+            throw StoreError(.unsafeFile, "SQLite would create files of another user next to the database")
         }
     }
 

@@ -92,7 +92,7 @@ package final class OwnerLock: Ownership {
             if let id = readID(file) { return id }
         }
         throw StoreError(
-            .busy, "another process has begun to make the lock file \(vault.lockPath), and does not go on",
+            .busy, "another process started to create the lock file \(vault.lockPath), and is stuck",
             hint: "look for a stopped process that uses the vault, and end it")
     }
 

@@ -53,7 +53,7 @@ final class VaultFileIdentity: Sendable {
     func checkDatabase() throws(StoreError) {
         guard let database, let found = Descriptor.Identity(path: file.path) else {
             throw StoreError(
-                .vaultMissing, "the vault's file is no longer at its place: \(file.path)",
+                .vaultMissing, "the vault's file is no longer at its path: \(file.path)",
                 hint: "stop everything that uses the vault, and put the file back; nothing is written until then")
         }
         guard found == database else { throw Self.replaced(file.path) }
@@ -132,6 +132,6 @@ final class VaultFileIdentity: Sendable {
     private static func replaced(_ path: String) -> StoreError {
         StoreError(
             .rollbackSuspected, "a file of the vault was replaced or removed while the vault was open: \(path)",
-            hint: "stop everything that uses the vault and find out who did it; this process writes to it no more")
+            hint: "stop everything that uses the vault and find out who did it; this process no longer writes to it")
     }
 }

@@ -95,7 +95,7 @@ extension Connection: TableAccess {
             handle, Self.stepsBetweenLooks, { _ in BlockingWork.isCancelled ? 1 : 0 }, nil)
         defer { unsafe sqlite3_progress_handler(handle, 0, nil, nil) }
         let result = Result(catching: body)
-        if BlockingWork.isCancelled { throw StoreError(.closed, "the work was ended before it was complete") }
+        if BlockingWork.isCancelled { throw StoreError(.closed, "the operation was cancelled before its end") }
         return try result.get()
     }
 }

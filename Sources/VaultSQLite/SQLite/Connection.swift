@@ -98,14 +98,14 @@ import VaultStorage
     /// The statement's single integer.
     func integer(_ sql: String) throws(StoreError) -> Int64 {
         let statement = try Statement(self, sql)
-        guard try statement.step() else { throw StoreError(.damaged, "the vault did not answer a question") }
+        guard try statement.step() else { throw StoreError(.damaged, "a query on the vault returned no row") }
         return statement.integer(0)
     }
 
     /// The statement's single text.
     func text(_ sql: String) throws(StoreError) -> String {
         let statement = try Statement(self, sql)
-        guard try statement.step() else { throw StoreError(.damaged, "the vault did not answer a question") }
+        guard try statement.step() else { throw StoreError(.damaged, "a query on the vault returned no row") }
         return statement.text(0)
     }
 

@@ -31,7 +31,7 @@ struct Database: Sendable {
         switch error.code {
         case .io, .damaged, .notAVault, .quarantined:
             return StoreError(
-                .busy, "the vault has come into use, through another mount, since it was opened for reading alone",
+                .busy, "the vault was opened read-only, and has since come into use through another mount",
                 hint: "open it anew")
         default: return error
         }

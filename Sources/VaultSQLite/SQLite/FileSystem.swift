@@ -62,12 +62,12 @@ struct FileSystem: Equatable {
         case .local: return
         case .networked(let name):
             throw PrivateFile.refused(
-                "it lies on a network file system (\(name)), where SQLite's locks cannot be trusted",
+                "it is on a network file system (\(name)), where SQLite's locks cannot be trusted",
                 "put the vault on a local disk")
         case .unknown(let name):
             guard isTrusted else {
                 throw PrivateFile.refused(
-                    "it lies on a file system that is not known to be local (\(name))",
+                    "it is on a file system that is not known to be local (\(name))",
                     "put the vault on a local disk; if no other machine uses this file system: --trust-file-system")
             }
             if !isReadOnly { try Self.prove(directory) }

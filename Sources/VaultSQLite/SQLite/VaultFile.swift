@@ -136,7 +136,7 @@ struct VaultFile: Sendable {
     func checkRoom() throws(StoreError) {
         guard let room, room < Self.leastRoom else { return }
         throw StoreError(
-            .full, "less than \(Self.leastRoom >> 10) KiB are free beside the vault, and a renewal may need that much",
+            .full, "less than \(Self.leastRoom >> 10) KiB are free on the vault's file system; a renewal may need them",
             hint: "free some space on its file system; nothing was lost and reading goes on")
     }
 
@@ -165,7 +165,7 @@ struct VaultFile: Sendable {
             var info = stat()
             guard unsafe lstat(path + suffix, &info) == 0, info.st_size > 0 else { continue }
             throw StoreError(
-                .vaultExists, "the log of another vault lies at \(path)\(suffix)",
+                .vaultExists, "there is a log of another vault at \(path)\(suffix)",
                 hint: "if its vault is elsewhere, move it there; otherwise remove it: rm '\(path)\(suffix)'")
         }
     }

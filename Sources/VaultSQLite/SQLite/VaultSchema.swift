@@ -197,7 +197,7 @@ struct VaultSchema: Equatable, Sendable {
         throw StoreError(
             .newerSchema(found: found, known: Int(known)),
             "another process has brought the vault to schema version \(found), and this version knows only \(known)",
-            hint: "start this process anew with the version of TokenVault that did it")
+            hint: "restart this process with the version of TokenVault that did it")
     }
 
     static func check(_ connection: Connection, is expected: VaultSchema) throws(StoreError) {

@@ -5,10 +5,10 @@ import VaultAdministration
 struct BackupRestoreCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Make a new vault of a backup. Its logins are held.",
+        abstract: "Make a new vault from a backup. Its logins are held.",
         discussion: """
-            The vault is made at TARGET, where nothing may be yet; the key is one that opened the vault when the \
-            backup was made. To put it in the place of a lost vault, stop all services, move the old files away, and \
+            The vault is made at TARGET, which must not exist yet; the key is one that opened the vault when the \
+            backup was made. To replace a lost vault with it, stop all services, move the old files away, and \
             restore to the old path.
 
             Refresh tokens in the backup may have been spent since. So every login is held: its access token is served \

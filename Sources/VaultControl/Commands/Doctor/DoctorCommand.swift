@@ -12,11 +12,11 @@ struct DoctorCommand: VaultCommand {
             vaultctl doctor --online
 
             Checks files and their permissions, the key file and the key slots, SQLite, locked memory, open renewals and their owners, \
-            the spool, pending revocations, how the logins stand and what their providers say, backups, and client certificates \
-            that end soon. With --online, it also asks each provider for the time. \
-            Changes nothing and sends no token; vaultctl verify checks what is in the vault.
+            the spool, pending revocations, the state of logins and their providers' answers, backups, and client certificates \
+            that expire soon. With --online, it also asks each provider for the time. \
+            Changes nothing and sends no token; vaultctl verify checks the vault's contents.
 
-            What is meant to be so, such as a server without a standby, can be accepted: with --accept server, warnings of \
+            You can accept an intended finding, such as a server without a standby: with --accept server, warnings of \
             that check no longer count for the exit code. Problems always do.
 
             If the vault cannot be opened, it reports what can be seen from outside. The exit code is 3 if there is a \
@@ -28,7 +28,7 @@ struct DoctorCommand: VaultCommand {
 
     @Option(
         help: .init(
-            "Warnings of this check are meant to be so: \(DoctorFinding.Check.choices). Repeatable.", valueName: "check"
+            "Accept this check's warnings: \(DoctorFinding.Check.choices). Repeatable.", valueName: "check"
         ))
     var accept: [DoctorFinding.Check] = []
 

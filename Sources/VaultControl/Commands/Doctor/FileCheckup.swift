@@ -29,7 +29,7 @@ enum FileCheckup {
             guard isFile else { return [unwitnessedServer] }
             return [
                 DoctorFinding(
-                    .note, .witness, "no witness is named: an older state of the vault that is put back is not noticed",
+                    .note, .witness, "no witness is named: if the vault is set back to an older state, no one notices",
                     hint: "name a file on another file system, --witness PATH, or a program, --witness-command JSON")
             ]
         }
@@ -38,7 +38,7 @@ enum FileCheckup {
             return [
                 DoctorFinding(
                     .warning, .witness, about: name, WitnessView.sharedDevice,
-                    hint: "let it lie on another file system, or better on another machine")
+                    hint: "put it on another file system, or better on another machine")
             ]
         }
         return [DoctorFinding(.ok, .witness, about: name, "has seen no newer state of the vault")]

@@ -37,7 +37,7 @@ struct EventDispatch {
             guard follows else {
                 if count == 0, others > 0 {
                     invocation.note(
-                        "none of the \(Count.of(others, "event")) since \(start) was to be told: --event NAME chooses others"
+                        "none of the \(Count.of(others, "event")) since \(start) was selected: --event NAME selects others"
                     )
                 } else if count == 0 {
                     invocation.note("nothing has happened since \(start)")

@@ -25,11 +25,11 @@ struct EventsCommand: VaultCommand {
             vaultctl events --follow --cursor-file cursor --post https://app.example/hooks --signing-key-file hook.key
 
             With --after or --cursor-file, events come from the audit log alone, in order, each with a cursor: where to \
-            go on. The cursor file is written after each event that was dealt with, so each comes at least once, over \
-            restarts, too. --exec runs a program with the event's name as its last argument and the event as JSON on \
-            standard input; exit code 0 means that it was dealt with. --post sends one signed request for each event; a \
-            2xx means the same. Both are tried again until they succeed, the next event waits, and unless --event \
-            chooses, they get refreshFailed, error, recovered, providerStopped, providerResumed and missed.
+            continue. The cursor file is written after each processed event, so each event comes at least once, even \
+            across restarts. --exec runs a program with the event's name as its last argument and the event as JSON on \
+            standard input; exit code 0 means that the event is processed. --post sends one signed request for each \
+            event; a 2xx means the same. Both are retried until they succeed, while the next event waits. Unless --event \
+            selects others, they get refreshFailed, error, recovered, providerStopped, providerResumed and missed.
             """)
 
     @Flag(name: .shortAndLong, help: "Keep running, and show events as they happen.")
@@ -50,12 +50,12 @@ struct EventsCommand: VaultCommand {
 
     @Option(
         help: .init(
-            "Begin behind this cursor; start: with the oldest; now: with what is new.", valueName: "cursor"))
+            "Start after this cursor; start: with the oldest event; now: with new events.", valueName: "cursor"))
     var after: String?
 
     @Option(
         help: .init(
-            "Begin where this file says, and keep the place in it. Without the file: --after, or now.",
+            "Start at the position in this file, and update it. Without the file: --after, or now.",
             valueName: "path"), completion: .file())
     var cursorFile: String?
 
@@ -87,7 +87,7 @@ struct EventsCommand: VaultCommand {
             throw ValidationError(
                 unknown.contains(",")
                     ? "--event names one event: repeat it for each"
-                    : "'\(unknown)' is no event; there are \(Self.names.joined(separator: ", "))")
+                    : "'\(unknown)' is not an event; there are \(Self.names.joined(separator: ", "))")
         }
         if last == 0, !follow { throw ValidationError("--last 0 shows no event: it goes with --follow") }
         if isStored, last != nil { throw ValidationError("--last cannot be combined with a cursor, --exec or --post") }
@@ -192,7 +192,8 @@ struct EventsCommand: VaultCommand {
     private static func key(_ source: SecretSource?, _ reader: inout SecretReader) throws -> SymmetricKey {
         guard let source else {
             throw Failure.usage(
-                "a server needs a key to tell the vault's events from forged ones", hint: "use --signing-key-file PATH")
+                "a server needs a key to distinguish the vault's events from forged ones",
+                hint: "use --signing-key-file PATH")
         }
         let text = try reader.read("Signing key", from: source)
         guard text.utf8.count >= WebhookDelivery.leastKeyLength else {

@@ -63,7 +63,7 @@ final class ExportTarget {
         let kind = status.st_mode & S_IFMT
         guard kind == S_IFIFO || kind == S_IFSOCK else {
             throw .usage(
-                "file descriptor \(descriptor) is no pipe: tokens are not written in the clear to files and terminals",
+                "file descriptor \(descriptor) is not a pipe: tokens are not written in the clear to files and terminals",
                 hint: "pipe it to the program that reads it: vaultctl export --plain-to-fd 3 3>&1 >&2 | PROGRAM")
         }
     }

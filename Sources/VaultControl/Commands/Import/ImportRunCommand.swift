@@ -86,7 +86,7 @@ struct ImportRunCommand: VaultCommand {
                 afterOutput: Failure(
                     .usage, code: "nothingUsable", "no row of the source could be used",
                     hints: advice
-                        + ["see why, row by row: --report FILE", "man tokenvault-import says what each source needs"]))
+                        + ["see why, row by row: --report FILE", "what each source needs: man tokenvault-import"]))
         }
         for line in advice { invocation.warn(line) }
         guard isQuiet else {

@@ -250,7 +250,7 @@ struct SourceOptions: ParsableArguments {
     }
 
     private static func rules(in path: String) throws -> [String: ProviderMap.Rule] {
-        let advice = "name a JSON file that says what is what: {\"google-oauth2\": \"google\"}"
+        let advice = "name a JSON file that maps them: {\"google-oauth2\": \"google\"}"
         if let problem = PathProblem("provider map", at: path, from: "--provider-map", advice: advice) {
             throw Failure(problem.isMissing ? .notFound : .machine, problem.message, hints: problem.hints)
         }

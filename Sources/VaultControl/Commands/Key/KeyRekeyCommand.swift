@@ -32,7 +32,7 @@ struct KeyRekeyCommand: VaultCommand {
             """, valueName: "json"))
     var alsoWrapCommand: [String] = []
 
-    @Flag(help: "Only list what would stay and what would go.")
+    @Flag(help: "Only list the slots that would stay and those that would go.")
     var dryRun = false
 
     @OptionGroup var confirmation: ConfirmationOptions

@@ -51,7 +51,7 @@ struct KeyRemoveCommand: VaultCommand {
         }
         try invocation.emit(OutputRecord([.data("removed", removed.description)]), text: "")
         invocation.note("removed key slot \(removed)")
-        invocation.hint("who had the key may have kept the vault key; to make that worthless: vaultctl key rekey")
+        invocation.hint("anyone who had the key may have kept the vault key; to make that useless: vaultctl key rekey")
     }
 
     /// Reports an impossible removal before it asks any question.

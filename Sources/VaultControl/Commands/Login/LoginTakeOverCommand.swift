@@ -46,7 +46,7 @@ struct LoginTakeOverCommand: VaultCommand {
         guard renewal.owner != .dead else {
             throw Failure(
                 .usage, code: "nothingToTakeOver",
-                "the process that renewed this login has ended, so there is none to take the renewal from",
+                "the process that renewed this login has ended, so there is no renewal to take over",
                 hints: ["any call for its token takes over safely: vaultctl login refresh \(id)"])
         }
         return renewal
@@ -61,7 +61,7 @@ struct LoginTakeOverCommand: VaultCommand {
             must log in again. Ending that process instead is safe, and needs no take-over.
             """)
         if diagnosis.nextStep == .waitForRenewal {
-            invocation.warn("this is not longer than a renewal can take: wait, and look again")
+            invocation.warn("a renewal can take this long: wait, and check again")
         }
     }
 }

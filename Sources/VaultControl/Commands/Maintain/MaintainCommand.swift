@@ -9,14 +9,14 @@ struct MaintainCommand: VaultCommand {
         commandName: "maintain",
         abstract: "Renew tokens before they expire, until stopped.",
         discussion: """
-            Runs the scheduler in the foreground, for a vault whose service does not run one, or beside it: they share \
+            Runs the scheduler in the foreground, for a vault whose service does not run one, or alongside it: they share \
             the work. Also retries revocations that are due, settles renewals of processes that have died, and removes \
             old rows of the audit log. SIGTERM and SIGINT end it once the work in progress is finished and stored; a \
             second one ends it at once.
 
-            With --backup-every and --backup-dir it also makes backups, and with --keep removes those that need not be \
-            kept: of so many of the last hours, days, weeks and months, the last backup of each stays. With \
-            --rotate-root-every it replaces the root key when that is so old.
+            With --backup-every and --backup-dir it also makes backups, and with --keep removes old ones: the last \
+            backup of each of the last hours, days, weeks and months in --keep stays. With --rotate-root-every it \
+            replaces the root key when the key reaches that age.
 
             vaultctl maintain           run until stopped; print a line for each login that was due
             vaultctl maintain --once    do what is due now, then end: for cron. Exit code 3 if something failed
@@ -270,7 +270,7 @@ private struct MaintainLines: Sendable {
     /// Last on its line: the length and the look of the provider's text are up to the provider.
     private func answer(_ renewal: ScheduledRenewal) -> String {
         guard let words = renewal.answer?.words, !words.isEmpty else { return "" }
-        if renewal.answer?.failure != nil { return "; nothing came back: \(words)" }
+        if renewal.answer?.failure != nil { return "; no reply: \(words)" }
         return "; the provider said: \(Printable.shortened(words, to: 400))"
     }
 }

@@ -59,7 +59,7 @@ final class MaintainWatch: Sendable {
             if state.isTold { state.met = nil }
             return state.isTold
         }
-        if wasTold { tell("what kept logins from being renewed is over", []) }
+        if wasTold { tell("logins can be renewed again", []) }
     }
 
     private func note(_ error: VaultError) {

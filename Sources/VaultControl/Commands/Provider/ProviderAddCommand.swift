@@ -47,7 +47,7 @@ struct ProviderAddCommand: VaultCommand {
         guard !name.unicodeScalars.contains(where: Printable.isDeceptive) else {
             throw Failure.usage(
                 "the provider's name has a character that cannot be seen: \(Printable.named(name))",
-                hint: "in a script, check what is in its variable")
+                hint: "in a script, check its variable's value")
         }
         let access = VaultAccess(global, invocation)
         if let replaceDamaged { try DamagedRowSelection.check(replaceDamaged) }

@@ -19,7 +19,7 @@ extension VaultAccess {
             await transport.shutdown()
             if !metadata.unreadMembers.isEmpty {
                 invocation.note(
-                    "note: the metadata is not as it must be, and was read as far as it can be: "
+                    "note: the metadata is invalid, and was read as far as possible: "
                         + metadata.unreadMembers.joined(separator: ", "))
             }
             return metadata

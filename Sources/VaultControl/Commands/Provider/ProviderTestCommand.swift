@@ -104,7 +104,7 @@ struct ProviderFindings {
         if provider.authorizationEndpoint == nil { missing("no authorization endpoint, so no user can log in") }
         if provider.pushedAuthorizationEndpoint == nil {
             if profile.wantsPushedRequests {
-                missing("the profile wants pushed requests, but their endpoint is unknown")
+                missing("the profile requires pushed requests, but their endpoint is unknown")
             } else if provider.requiresPushedRequests {
                 missing("the provider accepts only pushed requests, but their endpoint is unknown")
             }

@@ -44,7 +44,7 @@ struct RequestTargetURL {
                 .provider, code: "redirectRefused",
                 "the server redirects to another one, \(Printable.shortened(next.origin, to: 200)); the token was not "
                     + "sent there",
-                hints: ["if that is right, name its URL in a request of its own"])
+                hints: ["if that is right, send a separate request to its URL"])
         }
         return try RequestTargetURL(next.rawValue, allowsInsecureLoopback: allowsInsecureLoopback)
     }

@@ -13,7 +13,7 @@ struct UserListCommand: VaultCommand {
     @Flag(help: "Print how many there are.")
     var count = false
 
-    @Option(help: .init("List so many at most.", valueName: "number"))
+    @Option(help: .init("List at most this number.", valueName: "number"))
     var limit: Int?
 
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
