@@ -152,7 +152,7 @@ struct VaultAccess {
     /// Opens the vault with a user manager on the network.
     ///
     /// - Parameter options: by default, a command does only its own work, and does not wait for other logins'
-    /// revocations.
+    ///   revocations.
     func manage<R>(
         _ options: UserManagerOptions = .init(recoveryInterval: nil, retriesRevocationsInBackground: false),
         _ body: (UserManager, inout SecretReader) async throws -> R

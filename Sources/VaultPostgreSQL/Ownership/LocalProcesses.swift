@@ -103,7 +103,7 @@ final class LocalProcesses: Ownership {
     /// Shows the other processes that this one no longer has the vault open.
     ///
     /// - Parameter isFinished: whether it left nothing in the vault; otherwise its file stays, to show that it has
-    /// ended.
+    ///   ended.
     func leave(isFinished: Bool) {
         if ForkGuard.isForked { return }
         if isFinished { unsafe _ = unlink(Self.path(of: owner, in: directory)) }

@@ -19,7 +19,7 @@ final class ReadingThreads: TaskExecutor {
     private let work = ThreadSignal()
 
     /// - Parameter limit: the maximum number of connections for reading in use at once. Each vault has its own threads,
-    /// so reads that wait for one server block no read of a vault on another.
+    ///   so reads that wait for one server block no read of a vault on another.
     init(limit: Int) { self.limit = limit }
 
     /// Lets the threads end. Later work runs on threads that end after it.

@@ -40,7 +40,7 @@ final class ServerReaders: Sendable {
     /// than that, and where the server is further away, attempts soon become rare.
     ///
     /// - Returns: nil if no answer came, or if the body made more queries. Then it has to run on a thread that may
-    /// wait.
+    ///   wait.
     func readAtOnce<R>(
         _ prefetchHint: PrefetchHint, _ body: (Reader) throws(StoreError) -> R
     ) throws(StoreError) -> R? {

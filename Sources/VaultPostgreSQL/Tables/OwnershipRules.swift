@@ -14,13 +14,13 @@ package enum OwnershipRules {
     /// Whether a process has ended that left a file on this machine, which it keeps locked while it lives.
     ///
     /// - Parameter isProven: whether a missing lock proves it: in the process's own file rather than a copy, and while
-    /// this kernel runs.
+    ///   this kernel runs.
     package static func hasEnded(isLocked: Bool, isProven: Bool) -> Bool { !isLocked && isProven }
 
     /// Whether others are sure to see a process.
     ///
     /// - Parameter proof: how long ago it sent the server the query of its last answer, by a clock that keeps running
-    /// while the machine sleeps.
+    ///   while the machine sleeps.
     package static func isSeen(lastProof proof: Duration) -> Bool { proof <= longestSilence }
 
     /// Whether a process may still send what it has begun.
@@ -29,7 +29,7 @@ package enum OwnershipRules {
     /// its network may be cut, while it still reaches the authorization server.
     ///
     /// - Parameter silence: how long ago the server last heard from it, by the server's clock; nil: it has left
-    /// cleanly, and none of its work is in progress.
+    ///   cleanly, and none of its work is in progress.
     package static func maySend(holdsLock: Bool, silence: Duration?) -> Bool {
         if holdsLock { return true }
         return silence.map { $0 < longestAbsence } ?? false

@@ -79,7 +79,7 @@ final class ServerWriteBatch: WriteBatching {
     }
 
     /// - Parameter isCareful: whether each operation has a savepoint and is waited for. Operations rarely fail after a
-    /// change. So the first attempt does without, and a whole batch costs one round trip for each read.
+    ///   change. So the first attempt does without, and a whole batch costs one round trip for each read.
     private func attempt(_ operations: [any WriteOperation], isCareful: Bool) -> Attempt {
         let channel: Channel
         do throws(StoreError) { channel = try currentChannel() } catch { return .done(error) }
@@ -129,8 +129,7 @@ final class ServerWriteBatch: WriteBatching {
         if watch.history == nil { watch.settle(tables.connection.history, changes: tables.turn - 1) }
         // Others have settled the failover, and this process has yet to check the outcome.
         guard watch.history == tables.connection.history else { throw .unsettled }
-        // A change missing on an unchanged timeline means that the database was set back: all logins are held, as after
-        // a restore.
+        // A change that is missing on an unchanged timeline was set back: all logins are held, as after a restore.
         guard tables.turn > watch.knownChanges ?? 0 else { throw .unsettled }
         do throws(StoreError) { try transaction.begin() } catch {
             throw error.code == .rollbackSuspected ? .unsettled : error
@@ -276,8 +275,7 @@ final class ServerWriteBatch: WriteBatching {
                 } catch {
                     channel.tables.rollBack()
                     if error == .unsettled { try settleFailover(channel) }
-                    // The lost session may wait permanently, for a standby or for this machine. Ending it settles its
-                    // commit.
+                    // The lost session may wait permanently for a standby or this machine. Ending it settles its commit.
                     if error == .contended { try lost.session.end(by: channel.tables.connection) }
                     throw error
                 }

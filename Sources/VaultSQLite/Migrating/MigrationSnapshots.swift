@@ -21,7 +21,7 @@ struct MigrationSnapshots {
     private func path(_ version: Int) -> String { "\(file.path)\(Self.infix)\(version)" }
 
     /// - Parameter connection: sees the vault's last commit, while another connection keeps all processes from
-    /// committing.
+    ///   committing.
     func take(_ connection: Connection, version: Int, now: Timestamp) throws(StoreError) -> String {
         try removePartial()
         let size = try connection.integer("PRAGMA page_count") * connection.integer("PRAGMA page_size")

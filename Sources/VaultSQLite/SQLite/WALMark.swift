@@ -54,7 +54,7 @@ struct WALMark: Equatable {
     }
 
     /// - Parameter connection: may hold the write lock and so keep others from writing. If it does not, `false` may be
-    /// premature.
+    ///   premature.
     static func belongTogether(_ connection: Connection, _ file: VaultFile) throws(StoreError) -> Bool {
         // Also true when the last process has just closed the vault and moved all of the WAL into the file.
         guard WALFile.size(besideVaultAt: file.path) > WALFile.headerSize else { return true }

@@ -106,7 +106,7 @@ import VaultStorage
     }
 
     /// - Parameter isDoubtful: whether the WAL may hold frames that only look synced. Then it is written again first:
-    /// while the database file is half changed, recovery from a power failure must find the other half in the WAL.
+    ///   while the database file is half changed, recovery from a power failure must find the other half in the WAL.
     @discardableResult
     func checkpoint(
         _ patience: Duration = CheckpointSchedule.leastPatience, ofDoubtfulWAL isDoubtful: Bool = false,

@@ -33,7 +33,7 @@ struct CheckpointSchedule {
 
     /// - Parameter pages: of the WAL after the last commit.
     /// - Parameter waited: how long that commit waited for the write lock. After a long wait, another process has
-    /// probably just waited for readers, and this one does not do the same at once.
+    ///   probably just waited for readers, and this one does not do the same at once.
     /// - Parameter isBatch: whether the commit was one of several that change many rows.
     /// - Returns: `nil` if no checkpoint is due.
     mutating func patience(at pages: Int32, waited: Duration, isBatch: Bool = false) -> Duration? {

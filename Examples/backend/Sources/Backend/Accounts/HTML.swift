@@ -20,7 +20,7 @@ enum HTML {
     }
 
     /// - Parameter formTargets: other origins that forms may lead to. Browsers also apply the rule to redirects after a
-    /// form, so they include the providers' origins.
+    ///   form, so they include the providers' origins.
     static func page(
         _ title: String, status: HTTPResponse.Status = .ok, formTargets: [String] = [], _ body: String
     ) -> Response {
