@@ -181,7 +181,8 @@ struct FeedTests {
         await #expect(states.states() == [.established])
     }
 
-    @Test func aRowThatDoesNotOpenIsToldAsMissedAndTheStateIsRight() async throws {
+    @Test("a row that does not open is reported as missed, and the reported state is still right")
+    func unreadableRowIsReportedAsMissed() async throws {
         let world = try await World()
         let (_, other) = try await world.anotherProcess()
         let login = try await world.addChain()
