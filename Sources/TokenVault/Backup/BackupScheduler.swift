@@ -1,5 +1,6 @@
 import Glibc
-public import ServiceLifecycle
+import Logging
+import ServiceLifecycle
 import VaultCrypto
 import VaultSQLite
 import VaultStorage
@@ -14,25 +15,26 @@ import VaultStorage
 ///
 /// Whether one is due is what the vault remembers: a restart makes none before its time, and several processes need not
 /// know of each other.
-public final class BackupScheduler: Service {
+package final class BackupScheduler: Service {
     private let vault: Vault
     private let options: BackupSchedule
     private let routine: Routine
     /// After a failure, so long before the next try.
     private static let pauseAfterFailure = Duration.seconds(300)
 
-    public init(_ vault: Vault, options: BackupSchedule) {
+    package init(_ vault: Vault, options: BackupSchedule) {
         self.vault = vault
         self.options = options
         routine = Routine(vault)
     }
 
     /// Works until the service group shuts down, the task is cancelled or the vault is closed.
-    public func run() async throws {
+    package func run() async throws {
         try await routine.run(timeToNext: timeToNext) {
             _ = try await self.makeOne()
             return self.options.interval
         } failed: { error in
+            self.vault.logger.warning("a backup failed", metadata: ["reason": "\(type(of: error))"])
             self.options.onEvent?(.failed(error))
             return min(self.options.interval, Self.pauseAfterFailure)
         }
@@ -41,7 +43,7 @@ public final class BackupScheduler: Service {
     /// Makes a backup if one is due, and returns.
     /// - Throws: why there is none although one is due.
     @discardableResult
-    public func runOnce() async throws -> Backup? {
+    package func runOnce() async throws -> Backup? {
         guard try await timeToNext() <= .zero else { return nil }
         return try await makeOne()
     }
@@ -82,29 +84,45 @@ public final class BackupScheduler: Service {
     }
 }
 
-/// When a ``BackupScheduler`` makes backups, and which it keeps.
+/// When a ``VaultService`` makes backups, and which it keeps.
 public struct BackupSchedule: Sendable {
-    public enum Event: Sendable {
+    package enum Event: Sendable {
         case made(Backup)
         case removed(Backup)
         /// The next try comes within minutes.
         case failed(any Error)
     }
 
-    public var interval: Duration
-    public var directory: String
+    package var interval: Duration
+    package var directory: String
     /// Nil: nothing is removed.
-    public var keep: BackupRetention?
-    /// As in ``Vault/backUp(to:for:allowsSameDevice:progress:)``.
-    public var recipients: [String]
+    package var keep: BackupRetention?
+    /// See ``init(every:directory:keep:for:allowsSameDevice:onFailure:)``.
+    package var recipients: [String]
     /// The same.
-    public var allowsSameDevice: Bool
+    package var allowsSameDevice: Bool
     /// It must return soon.
-    public var onEvent: (@Sendable (Event) -> Void)?
+    package var onEvent: (@Sendable (Event) -> Void)?
 
+    /// - Parameters:
+    ///   - interval: At least a minute.
+    ///   - directory: An absolute path, on another file system than the vault's.
+    ///   - keep: Which backups are kept; nil: all.
+    ///   - recipients: Recipients of age. Only they can open the backups; empty: the keys of the vault.
+    ///   - allowsSameDevice: Whether the directory may be on the vault's own file system.
+    ///   - onFailure: Called when a backup failed. It must return soon. The next try comes within minutes.
     public init(
         every interval: Duration, directory: String, keep: BackupRetention? = nil, for recipients: [String] = [],
-        allowsSameDevice: Bool = false, onEvent: (@Sendable (Event) -> Void)? = nil
+        allowsSameDevice: Bool = false, onFailure: (@Sendable (any Error) -> Void)? = nil
+    ) {
+        self.init(
+            every: interval, directory: directory, keep: keep, for: recipients, allowsSameDevice: allowsSameDevice,
+            onEvent: { if case .failed(let error) = $0 { onFailure?(error) } })
+    }
+
+    package init(
+        every interval: Duration, directory: String, keep: BackupRetention? = nil, for recipients: [String] = [],
+        allowsSameDevice: Bool = false, onEvent: (@Sendable (Event) -> Void)?
     ) {
         self.interval = max(.seconds(60), interval)
         self.directory = directory

@@ -1,5 +1,6 @@
-public import ServiceLifecycle
-import VaultStorage
+import Logging
+import ServiceLifecycle
+package import VaultStorage
 
 /// Rotates the root key when it is old enough, and goes on with a rotation that was broken off.
 ///
@@ -10,24 +11,26 @@ import VaultStorage
 ///
 /// How old the key is, is kept in the vault: a restart rotates nothing before its time, and several processes need not
 /// know of each other.
-public final class RootKeyScheduler: Service {
+package final class RootKeyScheduler: Service {
     private let vault: Vault
     private let options: RootKeySchedule
     private let routine: Routine
     /// After a failure, or if an old root had to be kept, so long before the next try.
     private static let pause = Duration.seconds(3_600)
 
-    public init(_ vault: Vault, options: RootKeySchedule) {
+    package init(_ vault: Vault, options: RootKeySchedule) {
         self.vault = vault
         self.options = options
         routine = Routine(vault)
     }
 
     /// Works until the service group shuts down, the task is cancelled or the vault is closed.
-    public func run() async throws {
+    package func run() async throws {
         try await routine.run(timeToNext: timeToNext) {
             try await self.rotate().isComplete ? self.options.interval : Self.pause
         } failed: { error in
+            self.vault.logger.warning(
+                "the root key could not be rotated", metadata: ["reason": "\(type(of: error))"])
             self.options.onEvent?(.failed(error))
             return Self.pause
         }
@@ -38,12 +41,12 @@ public final class RootKeyScheduler: Service {
     /// - Returns: What it came to; nil if it is not due.
     /// - Throws: Why it could not be done.
     @discardableResult
-    public func runOnce() async throws -> RootKeyRotationReport? {
+    package func runOnce() async throws -> RootRotationReport? {
         guard try await timeToNext() <= .zero else { return nil }
         return try await rotate()
     }
 
-    private func rotate() async throws -> RootKeyRotationReport {
+    private func rotate() async throws -> RootRotationReport {
         let report = try await vault.rotateRootKey()
         options.onEvent?(.rotated(report))
         return report
@@ -55,21 +58,21 @@ public final class RootKeyScheduler: Service {
     }
 }
 
-/// How often a ``RootKeyScheduler`` rotates the root key.
-public struct RootKeySchedule: Sendable {
-    public enum Event: Sendable {
-        /// An old root may have had to be kept: see ``RootKeyRotationReport/isComplete``. The next try comes in an hour.
-        case rotated(RootKeyRotationReport)
+/// How often a scheduler rotates the root key.
+package struct RootKeySchedule: Sendable {
+    package enum Event: Sendable {
+        /// An old root may have had to be kept: see ``RootRotationReport/isComplete``. The next try comes in an hour.
+        case rotated(RootRotationReport)
         /// The next try comes in an hour.
         case failed(any Error)
     }
 
     /// At least a day.
-    public var interval: Duration
+    package var interval: Duration
     /// It must return soon.
-    public var onEvent: (@Sendable (Event) -> Void)?
+    package var onEvent: (@Sendable (Event) -> Void)?
 
-    public init(every interval: Duration, onEvent: (@Sendable (Event) -> Void)? = nil) {
+    package init(every interval: Duration, onEvent: (@Sendable (Event) -> Void)? = nil) {
         self.interval = max(.seconds(86_400), interval)
         self.onEvent = onEvent
     }

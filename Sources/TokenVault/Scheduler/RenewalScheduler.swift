@@ -31,7 +31,7 @@ public final class RenewalScheduler: Service {
     }
 
     /// The scheduler's work so far.
-    public var report: SchedulerReport { current.withLock { $0 } }
+    package var report: SchedulerReport { current.withLock { $0 } }
 
     /// For tests: whether its work has begun, or is over.
     var hasBegun: Bool { running.withLock { $0 != nil } }
@@ -47,7 +47,7 @@ public final class RenewalScheduler: Service {
     /// Handles all due work, and returns: for a job that is started now and then. Logins that have to wait, for
     /// instance because their provider does not answer, are left for another time.
     @discardableResult
-    public func runOnce() async throws -> SchedulerReport {
+    package func runOnce() async throws -> SchedulerReport {
         try await work(isOnce: true)
         return report
     }

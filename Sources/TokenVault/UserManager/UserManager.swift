@@ -1,5 +1,5 @@
 public import OAuthClient
-import VaultStorage
+package import VaultStorage
 
 /// Gives out good access tokens for the users of a vault, and renews them when needed.
 ///
@@ -21,12 +21,10 @@ import VaultStorage
 /// ### Providers
 /// - ``addProvider(_:issuer:clientID:authentication:scope:redirectURI:dpop:tokenCertificate:)``
 /// ### Logging in
-/// - ``beginLogIn(userId:provider:redirectURI:scope:dpop:label:loginHint:parameters:context:)``
-/// - ``beginLogIn(into:redirectURI:scope:dpop:loginHint:parameters:context:acceptsOtherAccount:)``
+/// - ``beginLogIn(_:)``
 /// - ``completeLogIn(_:boundTo:expectedUserId:)``
-/// - ``logIn(userId:provider:authorizationCode:codeVerifier:redirectURI:dpopKey:label:nonce:resources:)``
-/// - ``logIn(into:authorizationCode:codeVerifier:redirectURI:dpopKey:nonce:resources:acceptsOtherAccount:)``
-/// - ``beginDeviceLogIn(userId:provider:scope:dpop:label:usesPKCE:parameters:context:)``
+/// - ``logIn(_:authorizationCode:codeVerifier:dpopKey:nonce:)``
+/// - ``beginDeviceLogIn(_:usesPKCE:)``
 /// - ``completeDeviceLogIn(_:)``
 /// - ``addLogin(userId:provider:accessToken:expiresAt:refreshToken:scope:tokenType:dpopKey:label:)``
 /// ### Tokens
@@ -48,16 +46,15 @@ import VaultStorage
 /// - ``authorize(_:with:)``
 /// - ``authorize(_:withClientToken:)``
 /// ### Tenants
-/// - ``tenant(_:)``
+/// - ``scoped(to:)``
+/// - ``eraseTenant(_:progress:)``
 /// ### Watching
-/// - ``sessionState(of:)``
 /// - ``sessionStates(of:)``
 /// - ``events(of:)``
 /// - ``events(userId:)``
 /// - ``events(after:of:)``
 /// ### Ends
-/// - ``logOut(_:)``
-/// - ``removeLogin(_:)``
+/// - ``logOut(_:revokes:)``
 /// - ``terminate(_:reason:)``
 /// - ``endLogins(where:by:progress:)``
 /// - ``disableUser(_:)``
@@ -71,7 +68,9 @@ public final class UserManager: Sendable {
     private let backgroundRecovery: BackgroundRecovery?
     /// The nonces and clocks of resource servers, for proofs. In memory: forgetting them costs one more request.
     let resourceServers: ResourceServers
-    private let pulls = LoginPulls()
+    private let pulls: LoginPulls
+    /// How callers name users and providers.
+    let names: TenantScope
 
     /// - Parameters:
     ///   - vault: Open. Any number of managers may share it.
@@ -88,6 +87,8 @@ public final class UserManager: Sendable {
     ) async throws {
         try vault.requireOpen()
         self.vault = vault
+        names = .whole
+        pulls = LoginPulls()
         let context = RenewalContext(
             vault: vault, transport: transport, handler: refreshHandler, sessionHandler: sessionHandler,
             options: options)
@@ -108,19 +109,37 @@ public final class UserManager: Sendable {
         await context.announceUnreportedFailures()
     }
 
+    /// The same manager with other names.
+    init(_ manager: UserManager, names: TenantScope) {
+        vault = manager.vault
+        engine = manager.engine
+        recovery = manager.recovery
+        clientTokens = manager.clientTokens
+        backgroundRecovery = manager.backgroundRecovery
+        resourceServers = manager.resourceServers
+        pulls = manager.pulls
+        self.names = names
+    }
+
     package var context: RenewalContext { engine.context }
 
     /// The login that is meant. Users that the vault does not know are pulled from the app's source, if there is one.
     func session(of login: LoginRef) async throws -> SessionSnapshot {
+        let meant = try names.login(login)
         do {
-            return try await vault.session(of: login)
+            return try await vault.session(of: meant)
         } catch let error as VaultError where error.code == .unknownUser {
-            guard let source = context.options.loginSource, let userId = login.userId, login.tenant == nil else {
+            guard let source = context.options.loginSource, let userId = login.userId, names == .whole else {
                 throw error
             }
             try await pulls.pull(userId, from: source, into: vault)
-            return try await vault.session(of: login)
+            return try await vault.session(of: meant)
         }
+    }
+
+    /// The login that is meant. One that is named by its id is not read.
+    package func handle(of login: LoginRef) async throws -> LoginHandle {
+        try await vault.handle(of: names.login(login))
     }
 
     var revoker: Revoker { context.revoker }

@@ -17,7 +17,7 @@ public import OAuthClient
 /// It is asked for users whom the vault does not know, once for any number of callers, and their call then goes on as if they
 /// had been there. A user who has been here is never pulled again, so erase users there before you erase them here.
 public protocol LoginSource: Sendable {
-    /// What logins are said to come from: ``LoginOrigin/source``. At most 64 bytes.
+    /// The name that the vault records for the source of a login. At most 64 bytes.
     var name: String { get }
 
     /// Lets go of the user's logins, and gives them.
@@ -31,22 +31,22 @@ public protocol LoginSource: Sendable {
 /// A login that another system has let go. Its renderings show neither tokens nor the account.
 public struct ReleasedLogin: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// What the other system calls the login: the same whenever it is given.
-    public var key: String
+    package var key: String
     /// The provider's name in this vault.
-    public var provider: String
-    public var accessToken: AccessToken?
+    package var provider: String
+    package var accessToken: AccessToken?
     /// Nil if it is not known.
-    public var expiresAt: Date?
-    public var refreshToken: RefreshToken?
+    package var expiresAt: Date?
+    package var refreshToken: RefreshToken?
     /// Nil if it is not known, or never.
-    public var refreshExpiresAt: Date?
-    public var scope: Scope?
+    package var refreshExpiresAt: Date?
+    package var scope: Scope?
     /// Nil: `Bearer`, or `DPoP` with a key.
-    public var tokenType: TokenType?
-    public var dpopKey: DPoPKey?
-    public var label: String?
+    package var tokenType: TokenType?
+    package var dpopKey: DPoPKey?
+    package var label: String?
     /// The user's id at the provider.
-    public var subject: String?
+    package var subject: String?
 
     public init(
         key: String, provider: String, accessToken: AccessToken? = nil, expiresAt: Date? = nil,

@@ -20,7 +20,7 @@ public struct UserManagerOptions: Sendable {
     public var revocationLifetime: Duration
     /// Whether due revocations are retried when the manager is made and after each log-out. Without it they wait for
     /// a ``RenewalScheduler`` or `vaultctl outbox retry`.
-    public var retriesRevocationsInBackground: Bool
+    package var retriesRevocationsInBackground: Bool
     /// Called after every exchange with a token or revocation endpoint, once its result has been stored.
     public var tokenEndpointListener: (any TokenEndpointResponseListener)?
     /// Whether ``tokenEndpointListener`` gets the bodies of replies, with the tokens in them.
@@ -54,7 +54,7 @@ public struct UserManagerOptions: Sendable {
         retriesRevocationsInBackground: Bool = true,
         tokenEndpointListener: (any TokenEndpointResponseListener)? = nil,
         revealsSecretBodiesToListener: Bool = false,
-        handlerTimeLimit: Duration? = Self.usualHandlerTimeLimit,
+        handlerTimeLimit: Duration? = .seconds(60),
         allowsInsecureLoopback: Bool = false,
         servesTokensOfDeadLogins: Bool = true,
         loginSource: (any LoginSource)? = nil,
@@ -80,7 +80,7 @@ public struct UserManagerOptions: Sendable {
     }
 
     /// What ``handlerTimeLimit`` is by default.
-    public static let usualHandlerTimeLimit = Duration.seconds(60)
+    package static let usualHandlerTimeLimit = Duration.seconds(60)
 
     /// What to do about a living process that has begun a renewal and has stalled.
     public enum StallPolicy: String, Sendable, Equatable, CaseIterable {

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import HTTPTypes
 import OAuthClient
+import TestSupport
 import Testing
 import TokenVaultTesting
 import VaultAdministration
@@ -206,7 +207,7 @@ struct ErrorScopeTests {
         #expect(await code { try await world.users.revive(.login(dead.id)) } == .notRefreshable)
         #expect(await code { try await world.users.revive(.login(lost.id)) } == .notRefreshable)
         await #expect(try world.vault.login(dead.id).failure?.reason == .deadGrant)
-        try await world.users.removeLogin(.login(living.id))
+        try await world.users.logOut(.login(living.id), revokes: false)
         #expect(await code { try await world.users.revive(.login(living.id)) } == .unknownLogin)
     }
 
@@ -228,9 +229,9 @@ struct ErrorScopeTests {
             state.die(.keyMismatch, at: vault.now)
         }
         var states = world.users.sessionStates(of: .login(login.id)).makeAsyncIterator()
-        #expect(await states.next().map { $0 != .established } == true)
+        #expect(await states.next(isolation: nil).map { $0 != .established } == true)
         try await world.users.revive(.login(login.id))
-        #expect(await states.next() == .established)
+        #expect(await states.next(isolation: nil) == .established)
         try await world.users.disableUser("alice")
         #expect(await code { try await world.users.revive(.login(login.id)) } == .userDisabled)
     }

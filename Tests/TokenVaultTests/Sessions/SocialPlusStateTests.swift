@@ -1,6 +1,7 @@
 import FoundationEssentials
 import HTTPTypes
 import OAuthClient
+import TestSupport
 import Testing
 import TokenVaultTesting
 import VaultStorage
@@ -23,7 +24,7 @@ struct SocialPlusStateTests {
         await #expect(try world.users.sessionState(of: .login(login.id)) == .tokenExpired(failure))
         try await world.users.disableUser("alice")
         await #expect(try world.users.sessionState(of: .login(login.id)) == .terminated(.userDisabled))
-        try await world.users.removeLogin(.login(login.id))
+        try await world.users.logOut(.login(login.id), revokes: false)
         await #expect(try world.users.sessionState(of: .login(login.id)) == .notLoggedIn)
     }
 
@@ -54,7 +55,7 @@ struct SocialPlusStateTests {
         try await step { try await world.set(login) }
         try await step { try await world.users.disableUser("alice") }
         try await step { try await world.users.enableUser("alice") }
-        try await step { try await world.users.removeLogin(.login(login.id)) }
+        try await step { try await world.users.logOut(.login(login.id), revokes: false) }
         #expect(
             seen == [
                 .established, .tokenExpired(nil), .established, .tokenExpired(nil), .established,
@@ -66,10 +67,10 @@ struct SocialPlusStateTests {
         let world = try await World()
         let login = try await world.addChain()
         var iterator = world.users.sessionStates(of: .login(login.id)).makeAsyncIterator()
-        #expect(await iterator.next() == .established)
+        #expect(await iterator.next(isolation: nil) == .established)
         try await world.set(login)
-        try await world.users.removeLogin(.login(login.id))
-        #expect(await iterator.next() == .notLoggedIn)
+        try await world.users.logOut(.login(login.id), revokes: false)
+        #expect(await iterator.next(isolation: nil) == .notLoggedIn)
     }
 
     /// A log-in that waits for its provider, which answers when the gate opens.
@@ -80,7 +81,7 @@ struct SocialPlusStateTests {
         world.transport.enqueue(answer.behind(gate))
         let logIn = Task {
             try await world.users.logIn(
-                userId: "alice", provider: "acme", authorizationCode: AuthorizationCode("code"),
+                LogInRequest(userId: "alice", provider: "acme"), authorizationCode: AuthorizationCode("code"),
                 codeVerifier: CodeVerifier.random())
         }
         await world.transport.waitForRequests(1)
