@@ -1,7 +1,9 @@
 /// The tables of a vault, as `docs/vault-format.md` describes them.
 package enum Table: String, CaseIterable, Sendable {
     case vault, migration, keySlot, provider, user, login, loginSecret, refreshIntent, authorizationRequest, outbox
-    case audit, unusableReply, unreportedFailure, backup, manifestPart
+    case audit, unusableReply
+    case unreportedFailure = "untoldFailure"
+    case backup, manifestPart
 
     /// The integer by which the rows are numbered. Each row has one, and no two have the same.
     package var key: String {
