@@ -1,5 +1,5 @@
-import Glibc
 import NIOCore
+import Platform
 
 /// Which user of this machine is at the other end of a connection to a loopback address. The kernel lists its sockets with
 /// their users on Linux; elsewhere nothing is known, and nobody is turned away.
@@ -13,9 +13,9 @@ enum LoopbackPeer {
         let (from, to) = (names(of: client), names(of: own))
         var isKnown = false
         for table in tables {
-            guard let rows = content(of: table) else { continue }
+            guard let rows = SmallFile.wholeText(table) else { continue }
             isKnown = true
-            for row in String(decoding: rows, as: UTF8.self).split(separator: "\n").dropFirst() {
+            for row in rows.split(separator: "\n").dropFirst() {
                 let fields = row.split(separator: " ")
                 guard fields.count > 9, from.contains(fields[1]), to.contains(fields[2]) else { continue }
                 // One without an inode has been given up by its process, and is listed as root's.
@@ -23,20 +23,6 @@ enum LoopbackPeer {
             }
         }
         return !isKnown
-    }
-
-    /// To its end: the kernel gives such a file a page at a time, and has no size for it.
-    private static func content(of path: String) -> [UInt8]? {
-        let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        var content: [UInt8] = []
-        var page = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = unsafe read(file, &page, page.count)
-            guard count > 0 else { return count == 0 ? content : nil }
-            content += page[..<count]
-        }
     }
 
     /// How the kernel writes an address: each 32 bits as a number of this machine, and the port.

@@ -1,5 +1,5 @@
 import CSodium
-import Glibc
+import Platform
 
 /// A secret in ordinary memory: a token, a verifier, a client secret. Shown by no rendering, wiped when the last copy
 /// goes. What is made out of it (a `String`) is not wiped.
@@ -60,7 +60,7 @@ package struct SecretBytes: @unchecked Sendable, Redacted {
                     return unsafe bytes.isEmpty
                 }
                 guard decoded.count == bytes.count else { return false }
-                return unsafe memcmp(first, second, bytes.count) == 0
+                return unsafe ByteComparison.areEqual(first, second, bytes.count)
             }
             return isExact ? text : nil
         }

@@ -1,5 +1,5 @@
 import CPostgreSQL
-import Glibc
+import Platform
 package import VaultStorage
 
 /// Where a vault lies on a server: a connection string of libpq, checked, and the schema that holds the vault's tables.
@@ -78,7 +78,7 @@ package struct ServerAddress: Sendable {
     private static func loadLibrary() throws(StoreError) {
         guard let reason = unsafe libpq_load() else { return }
         throw StoreError(
-            .io(ENOENT), "a vault on a server needs libpq: \(unsafe String(cString: reason))",
+            .io(.notFound), "a vault on a server needs libpq: \(unsafe String(cString: reason))",
             hint: "install it, for instance: apt-get install libpq5")
     }
 

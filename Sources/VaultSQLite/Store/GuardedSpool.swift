@@ -1,3 +1,4 @@
+import Platform
 import VaultStorage
 
 /// The spool of a vault in a file, for those who may use it at this moment. It keeps the store open.

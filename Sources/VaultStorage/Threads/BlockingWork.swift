@@ -1,3 +1,4 @@
+import Platform
 import Synchronization
 
 /// One piece of work that blocks, on its way to a thread of its own. See ``BlockingLane``.

@@ -1,3 +1,4 @@
+import Platform
 package import VaultCrypto
 
 /// A program of the operator's that keeps the newest note, on another machine for instance.
