@@ -10,15 +10,12 @@ struct LoginDeviceCommand: VaultCommand {
         discussion: """
             vaultctl login device --user alice --provider acme
 
-            Shows an address, a code and, on a terminal, a QR code. The user opens the address anywhere, checks that it \
+            Shows an address and a code. The user opens the address anywhere, checks that it \
             shows the same code, and approves (RFC 8628). vaultctl waits until then. Give the code to no one but the \
             user.
             """)
 
     @OptionGroup var logIn: LogInOptions
-
-    @Flag(inversion: .prefixedNo, help: "Draw a QR code of the address. By default, on a terminal.")
-    var qr: Bool?
 
     @Flag(help: "Send a code challenge (PKCE), if the provider asks devices for one.")
     var pkce = false
@@ -42,11 +39,9 @@ struct LoginDeviceCommand: VaultCommand {
         try console.write(Printable.escape(device.verificationURI) + "\n", to: .error)
         invocation.note("Check that it shows this code, or enter it:")
         try console.write(Printable.escape(device.userCode) + "\n", to: .error)
-        if qr ?? console.isTerminal(.error),
-            let code = QRCode(device.verificationURIComplete ?? device.verificationURI)
-        {
-            let lines = code.lines(isRich: console.isRich(.error))
-            try console.write("\n" + lines.joined(separator: "\n") + "\n\n", to: .error)
+        if let complete = device.verificationURIComplete {
+            invocation.note("The same page with the code filled in, for a link or a QR code (qrencode -t ansiutf8 URL):")
+            try console.write(Printable.escape(complete) + "\n", to: .error)
         }
         let left = max(0, device.expiresAt.timeIntervalSince(invocation.now))
         invocation.note("Waiting for the user's approval for \(Instant.duration(left)).")
