@@ -44,7 +44,7 @@ extension Workload {
         let users = try await UserManager(vault: opened, transport: InstantProvider())
         var figures: [String: Double] = [:]
         for user in [Self.single, Self.many] {
-            let ids = try await opened.logins(ofUser: user, limit: 64).map(\.id)
+            let ids = Array(try await opened.user(user).logins.prefix(64))
             let order = (0..<count).map { ids[$0 % ids.count] }
             let reading = try await ContinuousClock().measure {
                 for id in order { _ = try await users.accessToken(for: .login(id)) }
@@ -82,13 +82,9 @@ extension Workload {
     }
 
     private static func list(_ user: String, _ vault: Vault) async throws -> Int {
-        var (count, last) = (0, nil as LoginID?)
-        while true {
-            let page = try await vault.logins(ofUser: user, after: last, limit: 1_000)
-            count += page.count
-            guard page.count == 1_000, let next = page.last?.id else { return count }
-            last = next
-        }
+        var count = 0
+        for try await _ in vault.logins(where: LoginFilter(userId: user), pageSize: 1_000) { count += 1 }
+        return count
     }
 
     /// By this process so far, to whatever.

@@ -1,5 +1,6 @@
 import Platform
-public import ServiceLifecycle
+import Logging
+import ServiceLifecycle
 import VaultCrypto
 import VaultSQLite
 import VaultStorage

@@ -47,7 +47,7 @@ package final class RootKeyScheduler: Service {
     }
 
     private func rotate() async throws -> RootRotationReport {
-        let report = try await vault.rotateRootKey()
+        let report = try await vault.rotateRootKey(progress: { _ in })
         options.onEvent?(.rotated(report))
         return report
     }

@@ -11,22 +11,27 @@ extension Vault {
         }
     }
 
-    /// Makes a new root key, seals everything anew under it, and gives up the old one; or goes on with a rotation that was
-    /// broken off.
+    /// Makes a new root key, reseals everything under it, and retires the old one; or continues a rotation that was interrupted.
     ///
-    /// Nothing has to be stopped: reads, renewals and other processes go on, and take up the new key by themselves. A
-    /// rotation may be killed at any moment; calling this again goes on where it was. Data keys of users stay as they are.
+    /// Nothing has to be stopped: reads, renewals and other processes continue, and adopt the new key by themselves. A rotation
+    /// may be killed at any moment; the next call continues it. Data keys of users stay as they are.
     ///
-    /// - Parameters:
-    ///   - patience: How long to wait for other processes to end renewals that they began before. After that the old root
-    ///     is kept, and the next call gives it up.
-    ///   - progress: Called now and then, from a thread of its own.
-    /// - Returns: ``RootRotationReport/isComplete`` says whether the old root is gone.
-    /// - Throws: ``VaultError``; or, if the task is cancelled, `CancellationError`. What was done until then stays done.
+    /// - Parameter patience: How long to wait for other processes to end renewals that they began before. After that the old root
+    ///   is kept, and the next call retires it.
+    /// - Returns: Whether the old root is gone. Otherwise something still needs it: `vaultctl key rotate` says what.
+    /// - Throws: ``VaultError``; or, if the task is cancelled, `CancellationError`. Resealed cells stay resealed.
+    @discardableResult
+    public func rotateRootKey(patience: Duration = .seconds(120)) async throws -> Bool {
+        try await rotateRootKey(patience: patience, progress: { _ in }).isComplete
+    }
+
+    /// The same, with its report.
+    ///
+    /// - Parameter progress: Called now and then, from a thread of its own.
     @discardableResult
     package func rotateRootKey(
         patience: Duration = .seconds(120),
-        progress: @escaping @Sendable (RootRotationProgress) -> Void = { _ in }
+        progress: @escaping @Sendable (RootRotationProgress) -> Void
     ) async throws -> RootRotationReport {
         try await rotateRootKey(goesBack: false, patience, progress)
     }

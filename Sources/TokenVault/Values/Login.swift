@@ -43,7 +43,7 @@ public struct Login: Sendable, Equatable {
     public let attributes: [String: String]
     /// What was granted in detail (RFC 9396 §7): a JSON array as the provider wrote it, of at most 8 KiB; nil: the provider
     /// did not say. Also among ``attributes``.
-    package var authorizationDetails: String? { attributes[Self.detailsName] }
+    public var authorizationDetails: String? { attributes[Self.detailsName] }
     static let detailsName = "authorization_details"
     /// What the provider said when it last refused to renew this login; nil after a success.
     package let lastRefusal: Refusal?
@@ -59,7 +59,7 @@ public struct Login: Sendable, Equatable {
     package let origin: LoginOrigin?
     /// How many refresh tokens this user may have at the provider, and has here. Nil where the provider's profile gives
     /// no limit, in listings of more than one user, and in what a change of tokens returns.
-    package internal(set) var tokenLimit: TokenLimit?
+    public internal(set) var tokenLimit: TokenLimit?
 
     /// An access token beside the login's own (RFC 8707), without the token.
     package struct ResourceToken: Sendable, Equatable {
@@ -95,13 +95,13 @@ public struct Login: Sendable, Equatable {
 
     /// Some providers end the oldest refresh token of a user and client, without a word, when there is one more than
     /// this.
-    package struct TokenLimit: Sendable, Equatable {
-        package let maximum: Int
+    public struct TokenLimit: Sendable, Equatable {
+        public let maximum: Int
         /// Logins of this user at this provider that have a refresh token, as far as this vault knows.
-        package let held: Int
+        public let held: Int
 
         /// Whether one more log-in ends the oldest.
-        package var isReached: Bool { held >= maximum }
+        public var isReached: Bool { held >= maximum }
     }
 }
 

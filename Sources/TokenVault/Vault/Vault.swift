@@ -35,6 +35,7 @@ package import VaultStorage
 /// - ``login(_:of:)``
 /// - ``logins(where:after:pageSize:)``
 /// ### Health
+/// - ``rotateRootKey(patience:)``
 /// - ``checkReadiness()``
 public final class Vault: Sendable {
     /// The file's path, or the server's address without a password.

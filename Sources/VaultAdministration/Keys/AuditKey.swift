@@ -1,22 +1,12 @@
-package import FoundationEssentials
 package import TokenVault
-import VaultStorage
-
-/// The key of a vault's audit trail.
-package struct AuditKeyStatus: Sendable, Hashable {
-    /// When it was made: with the vault, or by a replacement.
-    package let madeAt: Date
-    /// Keys of earlier parts of the trail. Each is kept until the last row under it has been pruned.
-    package let formerKeys: Int
-}
+package import VaultStorage
 
 extension Vault {
     /// How old the key of the audit trail is, and how many former ones are kept.
     package func auditKeyStatus() async throws -> AuditKeyStatus {
         try await VaultError.translating {
             let status = try await store.auditKeyStatus()
-            return AuditKeyStatus(
-                madeAt: (status.madeAt ?? store.context.createdAt).date, formerKeys: status.formerKeys)
+            return AuditKeyStatus(madeAt: status.madeAt ?? store.context.createdAt, formerKeys: status.formerKeys)
         }
     }
 

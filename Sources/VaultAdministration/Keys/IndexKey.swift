@@ -1,38 +1,12 @@
-package import FoundationEssentials
 package import TokenVault
-import VaultStorage
-
-/// The index key of a vault, which serves to find users, providers and pending log-ins.
-package struct IndexKeyStatus: Sendable, Hashable {
-    /// When it was made: with the vault, or by a replacement.
-    package let madeAt: Date
-    /// Whether a replacement was begun and is not complete: the former key still exists.
-    package let isReplacing: Bool
-}
-
-/// The results of a replacement of the index key.
-package struct IndexKeyReport: Sendable, Hashable {
-    /// Whether it continued an interrupted one.
-    package let isResumed: Bool
-    /// Rows that this call gave a new index.
-    package let users: Int
-    package let providers: Int
-    /// Log-ins that have been begun and not completed.
-    package let authorizationRequests: Int
-    /// Rows that cannot be opened. The former key is kept for them; ``Vault/damage(limit:)`` names them.
-    package let damaged: Int
-
-    /// Whether the former key is gone from the vault.
-    package var isComplete: Bool { damaged == 0 }
-}
+package import VaultStorage
 
 extension Vault {
     /// How old the index key is, and whether a replacement must still be completed.
     package func indexKeyStatus() async throws -> IndexKeyStatus {
         try await VaultError.translating {
             let status = try await store.indexKeyStatus()
-            return IndexKeyStatus(
-                madeAt: (status.madeAt ?? store.context.createdAt).date, isReplacing: status.isReplacing)
+            return IndexKeyStatus(madeAt: status.madeAt ?? store.context.createdAt, isReplacing: status.isReplacing)
         }
     }
 
@@ -53,9 +27,7 @@ extension Vault {
         try await VaultError.translating {
             let report = try await store.replaceIndexKey(progress)
             _ = await store.removeRemnants()
-            return IndexKeyReport(
-                isResumed: report.isResumed, users: report.moved.users, providers: report.moved.providers,
-                authorizationRequests: report.moved.authorizationRequests, damaged: report.unreadable.total)
+            return report
         }
     }
 }

@@ -4,4 +4,9 @@ package struct AuditKeyStatus: Equatable, Sendable {
     package let madeAt: Timestamp?
     /// The number of keys of earlier parts of the trail that still exist.
     package let formerKeys: Int
+
+    package init(madeAt: Timestamp?, formerKeys: Int) {
+        self.madeAt = madeAt
+        self.formerKeys = formerKeys
+    }
 }

@@ -4,6 +4,11 @@ package struct IndexKeyStatus: Equatable, Sendable {
     package let madeAt: Timestamp?
     /// Whether some rows may still be found only by the former key.
     package let isReplacing: Bool
+
+    package init(madeAt: Timestamp?, isReplacing: Bool) {
+        self.madeAt = madeAt
+        self.isReplacing = isReplacing
+    }
 }
 
 /// The result of replacing the index key.

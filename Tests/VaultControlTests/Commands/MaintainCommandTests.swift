@@ -45,7 +45,7 @@ struct MaintainCommandTests {
         let vault = try await Vault.open(in: world.harness.location(), unlockedBy: .keyFile(world.harness.key))
         let rotation = Task {
             while !Task.isCancelled { await Task.yield() }
-            return try await vault.rotateRootKey()
+            return try await vault.rotateRootKey(progress: { _ in })
         }
         rotation.cancel()
         await #expect(throws: CancellationError.self) { try await rotation.value }

@@ -17,7 +17,8 @@ enum RootKeyCheckup {
 
     private static func indexFinding(_ status: IndexKeyStatus, now: Date) -> DoctorFinding {
         guard status.isReplacing else {
-            return DoctorFinding(.ok, .indexKey, "was made \(Instant.relative(status.madeAt, now: now))")
+            let age = status.madeAt.map { Instant.relative($0.date, now: now) }
+            return DoctorFinding(.ok, .indexKey, "was made \(age ?? "with the vault")")
         }
         return DoctorFinding(
             .warning, .indexKey, "is being replaced: the former one has not been given up",

@@ -1,5 +1,6 @@
 import TokenVault
 import VaultAdministration
+import VaultStorage
 
 extension KeyRotateCommand {
     func replaceIndexKey(_ invocation: Invocation) async throws {
@@ -10,19 +11,19 @@ extension KeyRotateCommand {
             return try await vault.replaceIndexKey { progress.update(done: $0, total: $1) }
         }
         let moved: OutputRecord = [
-            .data("users", report.users), .data("providers", report.providers),
-            .data("authorizationRequests", report.authorizationRequests),
+            .data("users", report.moved.users), .data("providers", report.moved.providers),
+            .data("authorizationRequests", report.moved.authorizationRequests),
         ]
         let record: OutputRecord = [
             .data("isComplete", report.isComplete), .data("isResumed", report.isResumed), .data("moved", moved),
-            .data("damaged", report.damaged),
+            .data("damaged", report.unreadable.total),
         ]
         try invocation.emit(record, text: "")
-        let count = report.users + report.providers + report.authorizationRequests
+        let count = report.moved.total
         guard !report.isComplete else {
             return invocation.note("replaced the index key: \(Count.of(count, "row")) found by the new one")
         }
-        invocation.warn("the former index key is kept: \(Count.of(report.damaged, "row")) cannot be opened")
+        invocation.warn("the former index key is kept: \(Count.of(report.unreadable.total, "row")) cannot be opened")
         invocation.hint("see which: vaultctl damage list; then run vaultctl key rotate --index again")
         throw ExitRequest(status: .partlyDone)
     }
