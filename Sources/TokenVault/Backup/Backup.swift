@@ -3,34 +3,34 @@ import VaultCrypto
 package import VaultStorage
 
 /// A backup that was made of a vault, as the vault remembers it. Where its file is by now, the vault does not know.
-public struct Backup: Sendable, Equatable, Identifiable {
-    public let id: BackupID
+package struct Backup: Sendable, Equatable, Identifiable {
+    package let id: BackupID
     /// The moment whose state it holds.
-    public let madeAt: Date
+    package let madeAt: Date
     /// Where it was made.
-    public let path: String
-    public let byteCount: Int64
+    package let path: String
+    package let byteCount: Int64
     /// The last row of the audit trail in it.
-    public let auditSequence: Int64
+    package let auditSequence: Int64
     /// Who alone can open it; empty: the keys that the vault had when it was made.
-    public let recipients: [String]
+    package let recipients: [String]
     /// False: its maker was stopped before it was done, so it may be there or not.
-    public let isFinished: Bool
+    package let isFinished: Bool
 }
 
 /// Names one backup. Random; not a secret. Written as 26 lower-case base32 characters.
-public struct BackupID: Hashable, Sendable, LosslessStringConvertible {
+package struct BackupID: Hashable, Sendable, LosslessStringConvertible {
     package let handle: BackupHandle
 
     package init(_ handle: BackupHandle) { self.handle = handle }
 
     /// Reads the text form; nil if it is not one.
-    public init?(_ description: String) {
+    package init?(_ description: String) {
         guard let handle = BackupHandle(text: description) else { return nil }
         self.handle = handle
     }
 
-    public var description: String { handle.text }
+    package var description: String { handle.text }
 }
 
 /// One line of a listing of backups. A row that was changed behind the vault's back is listed as such.

@@ -8,10 +8,10 @@ import FoundationEssentials
 ///
 /// The newest is always kept.
 public struct BackupRetention: Sendable, Equatable, LosslessStringConvertible {
-    public var hours: Int
-    public var days: Int
-    public var weeks: Int
-    public var months: Int
+    package var hours: Int
+    package var days: Int
+    package var weeks: Int
+    package var months: Int
 
     public init(hours: Int = 0, days: Int = 0, weeks: Int = 0, months: Int = 0) {
         self.hours = max(0, hours)
@@ -42,7 +42,7 @@ public struct BackupRetention: Sendable, Equatable, LosslessStringConvertible {
     }
 
     /// Those that need not be kept, the oldest first. Times are in UTC; a week begins on Monday.
-    public func expired(_ backups: [Backup]) -> [Backup] {
+    package func expired(_ backups: [Backup]) -> [Backup] {
         let newestFirst = backups.sorted { $0.madeAt > $1.madeAt }
         var kept = Set(newestFirst.prefix(1).map(\.id))
         let spans: [(count: Int, of: (Int) -> Int)] = [

@@ -14,21 +14,21 @@ import VaultStorage
 ///
 /// Whether one is due is what the vault remembers: a restart makes none before its time, and several processes need not
 /// know of each other.
-public final class BackupScheduler: Service {
+package final class BackupScheduler: Service {
     private let vault: Vault
     private let options: BackupSchedule
     private let routine: Routine
     /// After a failure, so long before the next try.
     private static let pauseAfterFailure = Duration.seconds(300)
 
-    public init(_ vault: Vault, options: BackupSchedule) {
+    package init(_ vault: Vault, options: BackupSchedule) {
         self.vault = vault
         self.options = options
         routine = Routine(vault)
     }
 
     /// Works until the service group shuts down, the task is cancelled or the vault is closed.
-    public func run() async throws {
+    package func run() async throws {
         try await routine.run(timeToNext: timeToNext) {
             _ = try await self.makeOne()
             return self.options.interval
@@ -41,7 +41,7 @@ public final class BackupScheduler: Service {
     /// Makes a backup if one is due, and returns.
     /// - Throws: why there is none although one is due.
     @discardableResult
-    public func runOnce() async throws -> Backup? {
+    package func runOnce() async throws -> Backup? {
         guard try await timeToNext() <= .zero else { return nil }
         return try await makeOne()
     }
@@ -91,14 +91,14 @@ public struct BackupSchedule: Sendable {
         case failed(any Error)
     }
 
-    public var interval: Duration
-    public var directory: String
+    package var interval: Duration
+    package var directory: String
     /// Nil: nothing is removed.
-    public var keep: BackupRetention?
+    package var keep: BackupRetention?
     /// As in ``Vault/backUp(to:for:allowsSameDevice:progress:)``.
-    public var recipients: [String]
+    package var recipients: [String]
     /// The same.
-    public var allowsSameDevice: Bool
+    package var allowsSameDevice: Bool
     /// It must return soon.
     public var onEvent: (@Sendable (Event) -> Void)?
 

@@ -18,7 +18,7 @@ extension Vault {
     ///   - progress: Called now and then with how much has been written, of how much.
     /// - Throws: ``VaultError``, such as ``VaultError/Code/storageFull``. Then there is no backup, and nothing is left.
     @discardableResult
-    public func backUp(
+    package func backUp(
         to target: String, for recipients: [String] = [], allowsSameDevice: Bool = false,
         progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
     ) async throws -> Backup {

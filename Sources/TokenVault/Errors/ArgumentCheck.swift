@@ -14,7 +14,7 @@ package enum ArgumentCheck {
         guard !isForeign(userId) else {
             throw VaultError(
                 .invalidArgument, "a user id that begins with U+001D is one of a tenant",
-                hint: "name the user within the tenant: users.tenant(_:)")
+                hint: "name the user within the tenant: users.scoped(to: tenant)")
         }
         return try qualifiedUserId(userId)
     }
@@ -37,7 +37,7 @@ package enum ArgumentCheck {
         guard !isForeign(name) else {
             throw VaultError(
                 .invalidArgument, "a provider's name that begins with U+001D is one of a tenant",
-                hint: "add it within the tenant: users.tenant(_:)")
+                hint: "add it to the tenant: vault.addProvider(_:of: tenant)")
         }
         return name
     }

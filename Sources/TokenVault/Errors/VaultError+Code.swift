@@ -23,15 +23,15 @@ extension VaultError.Code {
     /// No pending log-in has this `state`: it was completed, has expired, or was never begun here.
     public static let unknownAuthorizationRequest = Self("unknownAuthorizationRequest")
     /// No such revocation is pending: it was confirmed or given up, or it never was.
-    public static let unknownRevocation = Self("unknownRevocation")
+    package static let unknownRevocation = Self("unknownRevocation")
     /// The login has no such kept reply, or no longer has it.
-    public static let unknownReply = Self("unknownReply")
+    package static let unknownReply = Self("unknownReply")
     /// No row of this vault has this name.
-    public static let unknownRow = Self("unknownRow")
+    package static let unknownRow = Self("unknownRow")
     /// No such key slot in this vault.
-    public static let unknownKeySlot = Self("unknownKeySlot")
+    package static let unknownKeySlot = Self("unknownKeySlot")
     /// The vault remembers no such backup.
-    public static let unknownBackup = Self("unknownBackup")
+    package static let unknownBackup = Self("unknownBackup")
     /// The user has several logins and none was named; ``VaultError/logins`` lists them.
     public static let ambiguousLogin = Self("ambiguousLogin")
     /// The user has no usable login.
@@ -69,7 +69,7 @@ extension VaultError.Code {
     /// accepted.
     public static let heldBySource = Self("heldBySource")
     /// It is not proven that the source of an import has stopped renewing.
-    public static let sourceNotQuiet = Self("sourceNotQuiet")
+    package static let sourceNotQuiet = Self("sourceNotQuiet")
     /// This ``AccessTokenRenewal`` has been answered already. The second answer did nothing.
     public static let renewalAnswered = Self("renewalAnswered")
     /// The answer to this ``AccessTokenRenewal`` comes too late: something else has happened to the login. It did
@@ -105,11 +105,11 @@ extension VaultError.Code {
     /// There is already a file at this path.
     public static let vaultExists = Self("vaultExists")
     /// A former version was killed while it made the vault at this path: it has no key and holds nothing.
-    public static let vaultUnfinished = Self("vaultUnfinished")
+    package static let vaultUnfinished = Self("vaultUnfinished")
     /// The file is not a vault.
     public static let notAVault = Self("notAVault")
     /// The file is not a backup, or was cut short.
-    public static let notABackup = Self("notABackup")
+    package static let notABackup = Self("notABackup")
     /// The key given opens no key slot of this vault.
     public static let wrongKey = Self("wrongKey")
     /// The key file does not exist.
@@ -117,9 +117,9 @@ extension VaultError.Code {
     /// A key file is already there.
     public static let keyExists = Self("keyExists")
     /// The key file was cut short.
-    public static let keyTruncated = Self("keyTruncated")
+    package static let keyTruncated = Self("keyTruncated")
     /// The key file is not one, or has a typing error.
-    public static let keyMalformed = Self("keyMalformed")
+    package static let keyMalformed = Self("keyMalformed")
     /// The key file could be read or changed by others.
     public static let keyUnsafe = Self("keyUnsafe")
     /// The program, the credential or the provider that should give the key did not.
@@ -128,7 +128,7 @@ extension VaultError.Code {
     public static let keyServiceBusy = Self("keyServiceBusy")
     /// Trying a passphrase would take more memory or work than ``VaultOptions/passphraseMemoryLimit`` and its like
     /// allow.
-    public static let keyTooCostly = Self("keyTooCostly")
+    package static let keyTooCostly = Self("keyTooCostly")
     /// The vault file or its directory could be read or changed by others.
     public static let unsafeFile = Self("unsafeFile")
     /// The file is damaged: SQLite cannot read it, or a part that everything hangs on does not open.

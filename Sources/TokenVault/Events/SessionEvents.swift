@@ -10,26 +10,33 @@
 ///
 /// For one login, or the logins of one user, what was already due comes first: for a token with less than three minutes
 /// left `willExpire`, for an expired one `willExpire` and `expired`.
-public struct SessionEvents: AsyncSequence, Sendable {
-    public typealias Element = SessionEvent
-    public typealias Failure = Never
+package struct SessionEvents: AsyncSequence, Sendable {
+    package typealias Element = SessionEvent
+    package typealias Failure = Never
 
     private let subscriptions: FeedSubscriptions<SessionEvent>
+    private let scope: TenantScope
 
-    init(_ begin: @escaping @Sendable () -> FeedSubscription<SessionEvent>) {
+    /// - Parameter scope: The tenant of which events come, with the names within it.
+    init(_ begin: @escaping @Sendable () -> FeedSubscription<SessionEvent>, _ scope: TenantScope) {
         subscriptions = FeedSubscriptions(begin)
+        self.scope = scope
     }
 
-    public func makeAsyncIterator() -> Iterator { Iterator(subscription: subscriptions.next()) }
+    package func makeAsyncIterator() -> Iterator { Iterator(subscription: subscriptions.next(), scope: scope) }
 
     /// One subscriber.
-    public struct Iterator: AsyncIteratorProtocol {
+    package struct Iterator: AsyncIteratorProtocol {
         let subscription: FeedSubscription<SessionEvent>
+        let scope: TenantScope
 
-        public mutating func next() async -> SessionEvent? { await subscription.buffer.next() }
+        package mutating func next() async -> SessionEvent? { await next(isolation: nil) }
 
-        public mutating func next(isolation actor: isolated (any Actor)?) async -> SessionEvent? {
-            await subscription.buffer.next()
+        package mutating func next(isolation actor: isolated (any Actor)?) async -> SessionEvent? {
+            while let event = await subscription.buffer.next() {
+                if let event = scope.plain(event) { return event }
+            }
+            return nil
         }
     }
 }

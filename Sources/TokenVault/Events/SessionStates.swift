@@ -2,26 +2,39 @@
 ///
 /// Each iterator is a subscriber of its own. One that fetches too slowly misses states in between, never the newest.
 /// The sequence ends when the task is cancelled and when the vault is closed.
-public struct SessionStates: AsyncSequence, Sendable {
-    public typealias Element = SessionState
-    public typealias Failure = Never
+package struct SessionStates: AsyncSequence, Sendable {
+    package typealias Element = SessionState
+    package typealias Failure = Never
 
     private let subscriptions: FeedSubscriptions<SessionState>
+    private let isVisible: @Sendable () async -> Bool
 
-    init(_ begin: @escaping @Sendable () -> FeedSubscription<SessionState>) {
+    /// - Parameter isVisible: Whether the subscriber may see this session. One that it may not see looks like one that does
+    ///   not exist.
+    init(
+        _ begin: @escaping @Sendable () -> FeedSubscription<SessionState>,
+        isVisible: @escaping @Sendable () async -> Bool
+    ) {
         subscriptions = FeedSubscriptions(begin)
+        self.isVisible = isVisible
     }
 
-    public func makeAsyncIterator() -> Iterator { Iterator(subscription: subscriptions.next()) }
+    package func makeAsyncIterator() -> Iterator { Iterator(subscription: subscriptions.next(), isVisible: isVisible) }
 
     /// One subscriber.
-    public struct Iterator: AsyncIteratorProtocol {
+    package struct Iterator: AsyncIteratorProtocol {
         let subscription: FeedSubscription<SessionState>
+        let isVisible: @Sendable () async -> Bool
+        var isOver: Bool?
 
-        public mutating func next() async -> SessionState? { await subscription.buffer.next() }
+        package mutating func next() async -> SessionState? { await next(isolation: nil) }
 
-        public mutating func next(isolation actor: isolated (any Actor)?) async -> SessionState? {
-            await subscription.buffer.next()
+        package mutating func next(isolation actor: isolated (any Actor)?) async -> SessionState? {
+            if isOver == nil {
+                isOver = await !isVisible()
+                if isOver == true { return .notLoggedIn }
+            }
+            return isOver == true ? nil : await subscription.buffer.next()
         }
     }
 }

@@ -22,16 +22,7 @@ extension UserManager {
         refreshToken: RefreshToken? = nil, scope: Scope? = nil, tokenType: TokenType? = nil,
         dpopKey: DPoPKey? = nil, label: String? = nil
     ) async throws -> Login {
-        try await addLogin(
-            user: ArgumentCheck.userId(userId), provider: name, accessToken: accessToken, expiresAt: expiresAt,
-            refreshToken: refreshToken, scope: scope, tokenType: tokenType, dpopKey: dpopKey, label: label)
-    }
-
-    /// - Parameter userId: As it is in the vault; the provider's name likewise.
-    func addLogin(
-        user userId: String, provider name: String?, accessToken: AccessToken?, expiresAt: Date?,
-        refreshToken: RefreshToken?, scope: Scope?, tokenType: TokenType?, dpopKey: DPoPKey?, label: String?
-    ) async throws -> Login {
+        let (userId, name) = (try names.user(userId).text, name.map { names.provider($0) })
         if let name { try ArgumentCheck.requireOneTenant(userId, name) }
         guard accessToken != nil || refreshToken != nil else {
             throw VaultError(.invalidArgument, "a login needs an access token or a refresh token")
@@ -54,7 +45,7 @@ extension UserManager {
             refresh: refreshToken.map { RefreshRecord(refreshToken: SecretBytes(utf8: $0.reveal())) },
             key: dpopKey.map { KeyRecord($0) })
         return try await VaultError.translating {
-            await vault.describe(try await vault.insert(draft), isNew: true)
+            names.plain(await vault.describe(try await vault.insert(draft), isNew: true))
         }
     }
 }

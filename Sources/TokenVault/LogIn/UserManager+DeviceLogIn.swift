@@ -1,4 +1,4 @@
-public import OAuthClient
+import OAuthClient
 import VaultStorage
 
 extension UserManager {
@@ -6,7 +6,7 @@ extension UserManager {
     /// without a browser.
     ///
     /// ```swift
-    /// let device = try await users.beginDeviceLogIn(userId: "alice", provider: "acme")
+    /// let device = try await users.beginDeviceLogIn(LogInRequest(userId: "alice", provider: "acme"))
     /// print("Open \(device.verificationURI) and enter \(device.userCode)")
     /// let login = try await users.completeDeviceLogIn(device).login
     /// ```
@@ -15,45 +15,18 @@ extension UserManager {
     /// a stranger gives their account away (RFC 8628 §5.4).
     ///
     /// - Parameters:
-    ///   - userId: The user, as the app calls them. They need not exist yet.
-    ///   - name: The provider's name in this vault. It needs a device authorization endpoint.
-    ///   - scope: By default the provider's.
-    ///   - dpop: Whether the login is bound to a key (RFC 9449). By default what the provider's policy demands.
-    ///   - label: To tell this user's logins apart.
-    ///   - usesPKCE: Whether a code challenge is sent (RFC 7636). RFC 8628 knows none; some providers ask for it.
-    ///   - parameters: What this log-in asks for beyond its scope.
-    ///   - context: Given back by ``completeDeviceLogIn(_:)``: up to 16 values of 1 KiB.
+    ///   - request: Its user or login, and its settings. Its redirect URI and login hint have no use here. The provider needs a
+    ///     device authorization endpoint.
+    ///   - usesPKCE: Whether a code challenge is sent (RFC 7636). RFC 8628 has none; some providers ask for it.
     /// - Throws: ``VaultError``, such as ``VaultError/Code/userDisabled``; ``VaultError/Code/providerMisconfigured`` for a
     ///   provider without such an endpoint.
-    public func beginDeviceLogIn(
-        userId: String, provider name: String, scope: Scope? = nil, dpop: Bool? = nil, label: String? = nil,
-        usesPKCE: Bool = false, parameters: LogInParameters = LogInParameters(), context: [String: String] = [:]
-    ) async throws -> DeviceLogIn {
-        try await beginDeviceLogIn(
-            user: ArgumentCheck.userId(userId), provider: name,
-            LogInRequest(
-                scope: scope, dpop: dpop, label: ArgumentCheck.label(label), parameters: parameters, context: context),
-            usesPKCE: usesPKCE)
-    }
-
-    /// - Parameters:
-    ///   - userId: As it is in the vault.
-    ///   - name: Likewise.
-    ///   - wish: What the log-in is to be.
-    ///   - usesPKCE: Whether a code challenge is sent.
-    func beginDeviceLogIn(
-        user userId: String, provider name: String, _ wish: LogInRequest, usesPKCE: Bool
-    ) async throws -> DeviceLogIn {
-        let (label, parameters) = (wish.label, wish.parameters)
-        try ArgumentCheck.requireOneTenant(userId, name)
-        let context = try Self.checked(wish.context)
-        try parameters.check()
-        try await refuseDisabled(userId)
-        let provider = try await VaultError.translating { try await vault.store.provider(named: name) }
-        let key = try provider.record.dpop.wantsKey(wish.dpop) ? DPoPKey.generate() : nil
+    public func beginDeviceLogIn(_ request: LogInRequest, usesPKCE: Bool = false) async throws -> DeviceLogIn {
+        let logIn = try await check(request)
+        let (provider, parameters) = (logIn.provider, request.parameters)
+        let key = try provider.record.dpop.wantsKey(logIn.dpop) ? DPoPKey.generate() : nil
         let verifier = usesPKCE ? CodeVerifier.random() : nil
         let scope = try VaultError.translatingValues {
-            try wish.scope ?? provider.record.defaultScope.map { try Scope($0) }
+            try request.scope ?? provider.record.defaultScope.map { try Scope($0) }
         }
         let endpoint = try deviceEndpoint(of: provider)
         let profile = try VaultError.translatingValues { try provider.record.profile }
@@ -64,16 +37,17 @@ extension UserManager {
         // What comes later is to go with the secret that was taken.
         if attempt.refusedSecrets > 0 { _ = await self.context.promote(attempt.refusedSecrets, of: provider) }
         var grant = GrantRequest(
-            userId: userId, provider: provider, code: nil, verifier: verifier, redirectURI: nil,
-            scope: scope?.description, key: key, label: label)
+            userId: logIn.userId, provider: provider, code: nil, verifier: verifier, redirectURI: nil,
+            scope: scope?.description, key: key, label: logIn.label)
         grant.deviceCode = codes.deviceCode
         grant.resources = parameters.resources
         grant.maximumAge = parameters.maximumAge
+        grant.target = logIn.target
         return DeviceLogIn(
             userCode: codes.userCode, verificationURI: codes.verificationURI.rawValue,
             verificationURIComplete: codes.verificationURIComplete?.rawValue,
             expiresAt: begunAt.advanced(by: codes.expiresIn).date, interval: codes.interval, grant: grant,
-            context: context, endsAt: uptime + codes.expiresIn)
+            context: logIn.context, endsAt: uptime + codes.expiresIn)
     }
 
     /// Waits until the user has approved, and stores the login.
@@ -84,6 +58,9 @@ extension UserManager {
     /// - Throws: ``VaultError``: ``VaultError/Code/logInRefused`` if the user said no, ``VaultError/Code/logInExpired`` if
     ///   they took too long; or `CancellationError`.
     public func completeDeviceLogIn(_ logIn: DeviceLogIn) async throws -> CompletedLogIn {
+        guard names.has(logIn.grant.userId) else {
+            throw VaultError(.unknownAuthorizationRequest, "there is no such log-in in this tenant")
+        }
         var pace = DevicePace(interval: logIn.interval)
         var nonces = logIn.grant.nonces
         while true {
@@ -94,7 +71,7 @@ extension UserManager {
             guard vault.timeSource.uptime() < logIn.endsAt else { throw VaultError.deviceLogInExpired }
             switch try await poll(logIn, &nonces) {
             case .completed(let login, let claims):
-                return CompletedLogIn(login: login, context: logIn.context, claims: claims)
+                return CompletedLogIn(login: names.plain(login), context: logIn.context, claims: claims)
             case .pending: continue
             case .slowDown: pace.slowDown()
             case .noAnswer(let retryAfter): pace.backOff(retryAfter: retryAfter)
@@ -112,6 +89,7 @@ extension UserManager {
     /// Asks once. What comes is stored before anything else happens, cancelled or not.
     private func poll(_ logIn: DeviceLogIn, _ nonces: inout [String: String]) async throws -> DeviceAnswer {
         try await refuseDisabled(logIn.grant.userId)
+        if let target = logIn.grant.target { try await requireReplaceable(target) }
         guard let code = logIn.grant.deviceCode, vault.flightStarted() else {
             throw VaultError(.closed, now: vault.now)
         }

@@ -7,82 +7,35 @@ extension UserManager {
     /// there is to be one, lie sealed in the vault until the callback comes, in this or another process.
     ///
     /// ```swift
-    /// let request = try await users.beginLogIn(userId: "alice", provider: "acme", context: ["returnTo": "/calendar"])
+    /// let request = try await users.beginLogIn(
+    ///     LogInRequest(userId: "alice", provider: "acme", context: ["returnTo": "/calendar"]))
     /// // Set-Cookie: login=<request.binding.reveal()>; HttpOnly; Secure; SameSite=Lax; Path=/callback
     /// // Location: <request.url>
     /// ```
     ///
-    /// - Parameters:
-    ///   - userId: The user, as the app calls them. They need not exist yet.
-    ///   - name: The provider's name in this vault.
-    ///   - redirectURI: By default the provider's.
-    ///   - scope: By default the provider's. With `openid` in it a random nonce is sent, and the id token must repeat
-    ///     it.
-    ///   - dpop: Whether the login is bound to a key (RFC 9449). By default what the provider's policy demands.
-    ///   - label: To tell this user's logins apart.
-    ///   - loginHint: The account that the provider should expect, such as a mail address.
-    ///   - parameters: What this log-in asks for beyond its scope.
-    ///   - context: Given back by ``completeLogIn(_:boundTo:expectedUserId:)``: up to 16 values of 1 KiB,
-    ///     sealed.
-    /// - Throws: ``VaultError``, such as ``VaultError/Code/userDisabled``.
-    public func beginLogIn(
-        userId: String, provider name: String, redirectURI: RedirectURI? = nil, scope: Scope? = nil, dpop: Bool? = nil,
-        label: String? = nil, loginHint: String? = nil, parameters: LogInParameters = LogInParameters(),
-        context: [String: String] = [:]
-    ) async throws -> AuthorizationRequest {
-        let wish = LogInRequest(
-            redirectURI: redirectURI, scope: scope, dpop: dpop, label: try ArgumentCheck.label(label),
-            loginHint: loginHint, parameters: parameters, context: context)
-        return try await begin(wish, user: ArgumentCheck.userId(userId), provider: name)
-    }
-
-    /// - Parameters:
-    ///   - userId: As it is in the vault.
-    ///   - name: Likewise.
-    func begin(_ wish: LogInRequest, user userId: String, provider name: String) async throws -> AuthorizationRequest {
-        try ArgumentCheck.requireOneTenant(userId, name)
-        try wish.parameters.check()
-        // Otherwise the user would consent first, and the code would be spent for nothing.
-        try await refuseDisabled(userId)
-        let provider = try await VaultError.translating { try await vault.store.provider(named: name) }
-        if let uri = wish.redirectURI { try await vault.refuseSharing(uri, with: provider.record) }
-        return try await begin(wish, userId, provider)
-    }
-
-    /// What a log-in is to be, checked but for its context.
-    struct LogInRequest {
-        var redirectURI: RedirectURI?
-        var scope: Scope?
-        var dpop: Bool?
-        var label: String?
-        var loginHint: String?
-        var parameters: LogInParameters
-        var context: [String: String]
-        /// The login whose chain the new one replaces.
-        var target: ReplacedLogin?
-    }
-
-    func begin(
-        _ wish: LogInRequest, _ userId: String, _ provider: StoredProvider
-    ) async throws -> AuthorizationRequest {
-        let (scope, parameters) = (wish.scope, wish.parameters)
-        let key = try provider.record.dpop.wantsKey(wish.dpop) ? DPoPKey.generate() : nil
+    /// - Throws: ``VaultError``, such as ``VaultError/Code/userDisabled``; ``VaultError/Code/heldBySource`` for a login that
+    ///   another system still renews.
+    public func beginLogIn(_ request: LogInRequest) async throws -> AuthorizationRequest {
+        let logIn = try await check(request)
+        let (provider, parameters) = (logIn.provider, request.parameters)
+        if let uri = request.redirectURI { try await vault.refuseSharing(uri, with: provider.record) }
+        let key = try provider.record.dpop.wantsKey(logIn.dpop) ? DPoPKey.generate() : nil
         let verifier = CodeVerifier.random()
         let profile = try VaultError.translatingValues { try provider.record.profile }
         var url = try Self.authorizationURL(
-            provider.record, profile, verifier, key, redirectURI: wish.redirectURI, scope: scope,
-            loginHint: wish.loginHint)
+            provider.record, profile, verifier, key, redirectURI: request.redirectURI, scope: request.scope,
+            loginHint: request.loginHint)
         url.add(parameters)
         let binding = BrowserBinding.random()
         var record = AuthorizationRequestRecord(
             state: SecretBytes(utf8: url.state.reveal()), codeVerifier: SecretBytes(utf8: verifier.reveal()),
-            provider: provider.handle, userId: userId, redirectURI: url.redirectURI,
-            scope: scope?.description ?? provider.record.defaultScope,
-            dpopPrivateKey: key.map { SecretBytes(copying: $0.revealRawRepresentation()) }, label: wish.label,
+            provider: provider.handle, userId: logIn.userId, redirectURI: url.redirectURI,
+            scope: request.scope?.description ?? provider.record.defaultScope,
+            dpopPrivateKey: key.map { SecretBytes(copying: $0.revealRawRepresentation()) }, label: logIn.label,
             createdAt: vault.now, expiresAt: vault.now.advanced(by: context.options.logInLifetime))
         record.bindingHash = SecretBytes(copying: binding.hash)
-        record.context = try Self.checked(wish.context)
-        record.target = wish.target
+        record.context = logIn.context
+        record.target = logIn.target
         record.resources = parameters.resources
         record.idTokenNonce = url.nonce.map { SecretBytes(utf8: $0.reveal()) }
         record.maximumAge = url.maximumAge
@@ -116,7 +69,7 @@ extension UserManager {
     ) async throws -> CompletedLogIn {
         try await complete(
             callback, .browser(SecretBytes(copying: binding.hash)),
-            expectedUserId.map { try ArgumentCheck.userId($0) })
+            expectedUserId.map { try names.user($0).text })
     }
 
     /// Completes a log-in whichever browser its callback came from: for command lines, where the person who begins is
@@ -129,41 +82,34 @@ extension UserManager {
         try await complete(callback, .unbound, nil)
     }
 
-    /// Completes a log-in that the app itself began, and bound to a browser.
+    /// Completes a log-in that the app itself began.
     ///
     /// - Parameters:
-    ///   - userId: The user, as the app calls them. They need not exist yet.
-    ///   - name: The provider's name in this vault.
+    ///   - request: Its user or login, and the redirect URI, scope and resources that were asked for. Its DPoP setting, context
+    ///     and login hint belong to the app's own request.
     ///   - authorizationCode: The code of the callback (RFC 6749 §4.1.2). It works once.
-    ///   - codeVerifier: What the request's code challenge was made from (RFC 7636 §4.1); nil if it had none.
-    ///   - redirectURI: The one of the request. By default the provider's.
-    ///   - dpopKey: The key that the request named (RFC 9449 §10). By default a new one where the provider's policy
-    ///     demands one.
-    ///   - label: To tell this user's logins apart.
-    ///   - nonce: What the app sent as OpenID Connect's `nonce`; then the id token must repeat it.
-    ///   - resources: The APIs that the request named (RFC 8707 §2), as absolute URIs.
-    /// - Throws: ``VaultError`` or, if the calling task is cancelled, `CancellationError`.
+    ///   - codeVerifier: The secret behind the request's code challenge (RFC 7636 §4.1); nil if it had none.
+    ///   - dpopKey: The key that the request named (RFC 9449 §10). By default a new one where the provider's policy, or the login
+    ///     that is replaced, demands one.
+    ///   - nonce: OpenID Connect's `nonce`, if the app sent one; then the id token must repeat it.
     public func logIn(
-        userId: String, provider name: String, authorizationCode: AuthorizationCode, codeVerifier: CodeVerifier?,
-        redirectURI: RedirectURI? = nil, dpopKey: DPoPKey? = nil, label: String? = nil, nonce: String? = nil,
-        resources: [String] = []
+        _ request: LogInRequest, authorizationCode: AuthorizationCode, codeVerifier: CodeVerifier?,
+        dpopKey: DPoPKey? = nil, nonce: String? = nil
     ) async throws -> Login {
-        let userId = try ArgumentCheck.userId(userId)
-        try ArgumentCheck.requireOneTenant(userId, name)
-        let label = try ArgumentCheck.label(label)
-        var parameters = LogInParameters()
-        parameters.resources = resources
-        try parameters.check()
-        let provider = try await VaultError.translating { try await vault.store.provider(named: name) }
-        let needsKey = try provider.record.dpop.wantsKey(dpopKey == nil ? nil : true)
+        let logIn = try await check(request)
+        let provider = logIn.provider
+        let needsKey = try provider.record.dpop.wantsKey(dpopKey == nil ? logIn.dpop : true)
         var grant = GrantRequest(
-            userId: userId, provider: provider, code: authorizationCode, verifier: codeVerifier,
-            redirectURI: redirectURI?.rawValue ?? provider.record.redirectURI, scope: provider.record.defaultScope,
-            key: dpopKey ?? (needsKey ? .generate() : nil), label: label)
+            userId: logIn.userId, provider: provider, code: authorizationCode, verifier: codeVerifier,
+            redirectURI: request.redirectURI?.rawValue ?? provider.record.redirectURI,
+            scope: request.scope?.description ?? provider.record.defaultScope,
+            key: dpopKey ?? (needsKey ? .generate() : nil), label: logIn.label)
         grant.nonce = try VaultError.translatingValues { try nonce.map { try IDTokenNonce($0) } }
-        grant.resources = resources
+        grant.resources = request.parameters.resources
+        grant.maximumAge = request.parameters.maximumAge
+        grant.target = logIn.target
         do {
-            return try await obtain(grant).login
+            return names.plain(try await obtain(grant).login)
         } catch let error as GrantNotSent {
             throw error.reason
         }
@@ -175,27 +121,26 @@ extension UserManager {
     ///   - userId: As it is in the vault.
     ///   - tenant: Whose log-in it must be.
     func complete(
-        _ callback: LogInCallback, _ binding: CallbackProof.Binding, _ userId: String?, of tenant: Tenant? = nil
+        _ callback: LogInCallback, _ binding: CallbackProof.Binding, _ userId: String?
     ) async throws -> CompletedLogIn {
         switch callback.content {
         case .url(let url):
             let callback = try VaultError.translatingCallback { () throws(AuthorizationCallbackError) in
                 try AuthorizationCallback(parsing: url)
             }
-            return try await complete(callback, at: url, binding, userId, tenant)
+            return try await complete(callback, at: url, binding, userId)
         case .parameters(let state, let code, let issuer):
             let state = try VaultError.translatingValues { try AuthorizationState(state) }
             let callback = AuthorizationCallback(state: state, code: code, issuer: issuer)
-            return try await complete(callback, at: nil, binding, userId, tenant)
+            return try await complete(callback, at: nil, binding, userId)
         }
     }
 
     private func complete(
-        _ callback: AuthorizationCallback, at url: String?, _ binding: CallbackProof.Binding, _ userId: String?,
-        _ tenant: Tenant?
+        _ callback: AuthorizationCallback, at url: String?, _ binding: CallbackProof.Binding, _ userId: String?
     ) async throws -> CompletedLogIn {
         var proof = CallbackProof(state: SecretBytes(utf8: callback.state.reveal()), binding: binding, userId: userId)
-        proof.userIdPrefix = tenant?.qualify("")
+        proof.userIdPrefix = names.tenant?.qualify("")
         let request = try await VaultError.translating { try await vault.store.takeAuthorizationRequest(proof) }
         let provider = try await VaultError.translating { try await vault.store.provider(request.provider) }
         let code: AuthorizationCode
@@ -208,7 +153,7 @@ extension UserManager {
         }
         do {
             let (login, claims) = try await obtain(GrantRequest(request, provider, code))
-            return CompletedLogIn(login: login, context: request.context, claims: claims)
+            return CompletedLogIn(login: names.plain(login), context: request.context, claims: claims)
         } catch let error as GrantNotSent {
             // The code was not used: the same callback may be completed again.
             try await putBack(request)

@@ -1,87 +1,9 @@
 import Logging
-public import OAuthClient
+import OAuthClient
 import VaultCrypto
 import VaultStorage
 
 extension UserManager {
-    /// Begins a log-in into a login that is there: what comes of it takes the place of its chain. The login keeps its id,
-    /// its label, its metadata and the time when it was made.
-    ///
-    /// ```swift
-    /// let request = try await users.beginLogIn(into: .login(login.id))
-    /// // The browser gets request.binding as a cookie, goes to request.url, and comes back.
-    /// let done = try await users.completeLogIn(.url(callbackURL), boundTo: BrowserBinding(cookie))
-    /// ```
-    ///
-    /// The login may live, be dead, or have been terminated: an app that calls this lets the user come back. A login that is terminated after this call stays so. Until the log-in is completed the login is as it was.
-    /// Then, in one transaction, it has the new tokens, a new key if it is bound to one, and no flag or postponement. A
-    /// renewal under way can no longer change it. The old grant is revoked at its provider, unless that would end the new
-    /// one.
-    ///
-    /// - Parameters:
-    ///   - login: The login. It needs a provider.
-    ///   - redirectURI: By default the provider's.
-    ///   - scope: By default the provider's, not the one of the log-in before.
-    ///   - dpop: Whether the login is bound to a key (RFC 9449). By default as it was.
-    ///   - loginHint: The account that the provider should expect, such as a mail address.
-    ///   - parameters: What this log-in asks for beyond its scope.
-    ///   - context: Given back by ``completeLogIn(_:boundTo:expectedUserId:)``: up to 16 values of 1 KiB, sealed.
-    ///   - acceptsOtherAccount: Whether the user may choose another account at the provider than before. Otherwise the
-    ///     completion throws ``VaultError/Code/otherAccount`` unless the id token names ``Login/subject`` again; where the
-    ///     vault knows no subject there is nothing to compare.
-    /// - Throws: ``VaultError``, such as ``VaultError/Code/heldBySource`` for a login that another system still renews.
-    public func beginLogIn(
-        into login: LoginRef, redirectURI: RedirectURI? = nil, scope: Scope? = nil, dpop: Bool? = nil,
-        loginHint: String? = nil, parameters: LogInParameters = LogInParameters(), context: [String: String] = [:],
-        acceptsOtherAccount: Bool = false
-    ) async throws -> AuthorizationRequest {
-        try parameters.check()
-        let (stored, provider) = try await replaceable(login)
-        var wish = LogInRequest(
-            redirectURI: redirectURI, scope: scope, dpop: dpop ?? stored.keepsKey(provider.record.dpop),
-            loginHint: loginHint, parameters: parameters, context: context)
-        wish.target = ReplacedLogin(stored, acceptsOtherAccount: acceptsOtherAccount)
-        return try await begin(wish, stored.userId, provider)
-    }
-
-    /// Completes a log-in that the app itself began, into a login that is there.
-    /// See ``beginLogIn(into:redirectURI:scope:dpop:loginHint:parameters:context:acceptsOtherAccount:)``.
-    ///
-    /// - Parameters:
-    ///   - login: The login. It needs a provider.
-    ///   - authorizationCode: The code of the callback (RFC 6749 §4.1.2). It works once.
-    ///   - codeVerifier: What the request's code challenge was made from (RFC 7636 §4.1); nil if it had none.
-    ///   - redirectURI: The one of the request. By default the provider's.
-    ///   - dpopKey: The key that the request named (RFC 9449 §10). By default a new one for a login that was bound to one,
-    ///     and where the provider's policy demands one.
-    ///   - nonce: What the app sent as OpenID Connect's `nonce`; then the id token must repeat it.
-    ///   - resources: The APIs that the request named (RFC 8707 §2), as absolute URIs.
-    ///   - acceptsOtherAccount: Whether the account at the provider may be another one than before.
-    public func logIn(
-        into login: LoginRef, authorizationCode: AuthorizationCode, codeVerifier: CodeVerifier?,
-        redirectURI: RedirectURI? = nil, dpopKey: DPoPKey? = nil, nonce: String? = nil, resources: [String] = [],
-        acceptsOtherAccount: Bool = false
-    ) async throws -> Login {
-        var parameters = LogInParameters()
-        parameters.resources = resources
-        try parameters.check()
-        let (stored, provider) = try await replaceable(login)
-        let needsKey = try provider.record.dpop.wantsKey(
-            dpopKey == nil ? stored.keepsKey(provider.record.dpop) : true)
-        var grant = GrantRequest(
-            userId: stored.userId, provider: provider, code: authorizationCode, verifier: codeVerifier,
-            redirectURI: redirectURI?.rawValue ?? provider.record.redirectURI, scope: provider.record.defaultScope,
-            key: dpopKey ?? (needsKey ? .generate() : nil), label: nil)
-        grant.nonce = try VaultError.translatingValues { try nonce.map { try IDTokenNonce($0) } }
-        grant.resources = resources
-        grant.target = ReplacedLogin(stored, acceptsOtherAccount: acceptsOtherAccount)
-        do {
-            return try await obtain(grant).login
-        } catch let error as GrantNotSent {
-            throw error.reason
-        }
-    }
-
     /// Asks the provider to revoke what a log-in into this login has replaced. Only for programs that end right after it.
     package func revokeReplaced(of login: LoginID) async throws {
         let due = try await VaultError.translating {
@@ -94,8 +16,8 @@ extension UserManager {
 }
 
 extension UserManager {
-    private func replaceable(_ login: LoginRef) async throws -> (StoredLogin, StoredProvider) {
-        let handle = try await vault.handle(of: login)
+    func replaceable(_ login: LoginRef) async throws -> (StoredLogin, StoredProvider) {
+        let handle = try await handle(of: login)
         return try await VaultError.translating {
             let stored = try await vault.store.login(handle)
             try stored.requireReplaceable(now: vault.now)

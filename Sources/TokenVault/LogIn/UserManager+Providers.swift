@@ -48,7 +48,8 @@ extension UserManager {
         return try await vault.addProvider(
             ProviderRegistration(
                 name: name, metadata: metadata, clientID: client, authentication: authentication, scope: scopes,
-                redirectURI: redirect, dpop: dpop, tokenCertificate: tokenCertificate))
+                redirectURI: redirect, dpop: dpop, tokenCertificate: tokenCertificate),
+            of: names.tenant)
     }
 }
 

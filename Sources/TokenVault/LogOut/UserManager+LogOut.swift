@@ -11,7 +11,7 @@ extension UserManager {
     /// ``RevocationReport/Outcome/unsupported``.
     @discardableResult
     public func logOut(_ login: LoginRef) async throws -> RevocationReport {
-        await finish([try await end(vault.handle(of: login), .loggedOut)])
+        await finish([try await end(handle(of: login), .loggedOut)])
     }
 
     /// Where an access token ends the grant, and the login's own has expired: one that works is fetched first, while
@@ -37,7 +37,7 @@ extension UserManager {
     /// A login that is terminated already gets the new reason, and there is nothing to revoke.
     @discardableResult
     public func terminate(_ login: LoginRef, reason: TerminationReason) async throws -> RevocationReport {
-        await finish([try await end(vault.handle(of: login), .terminated(reason))])
+        await finish([try await end(handle(of: login), .terminated(reason))])
     }
 
     /// Ends a login in one transaction; its provider is still to be asked.
@@ -68,8 +68,8 @@ extension UserManager {
     }
 
     /// Forgets a login without a word to its provider, where the grant lives on.
-    public func removeLogin(_ login: LoginRef) async throws {
-        vault.superseding.fire([try await end(vault.handle(of: login), .removed).login])
+    package func removeLogin(_ login: LoginRef) async throws {
+        vault.superseding.fire([try await end(handle(of: login), .removed).login])
     }
 
     // What the providers concerned want to be asked is read before the transaction that needs it. What cannot be found

@@ -8,11 +8,8 @@ extension UserManager {
     /// user gets no token from it.
     @discardableResult
     public func disableUser(_ userId: String) async throws -> RevocationReport {
-        try await disable(user: ArgumentCheck.userId(userId))
-    }
-
-    func disable(user userId: String) async throws -> RevocationReport {
-        let styles = await revocationStyles(ofUser: userId)
+        let userId = try names.user(userId)
+        let styles = await revocationStyles(ofUser: userId.text)
         let now = vault.now
         let plans = try await updateUser(userId) { state in
             guard state.status == .active else { return [RevocationPlan]() }
@@ -33,10 +30,7 @@ extension UserManager {
 
     /// Lets a disabled user log in again. The logins that were ended stay ended.
     public func enableUser(_ userId: String) async throws {
-        try await enable(user: ArgumentCheck.userId(userId))
-    }
-
-    func enable(user userId: String) async throws {
+        let userId = try names.user(userId)
         try await updateUser(userId) { state in
             guard state.status != .active else { return }
             state.status = .active
@@ -52,11 +46,8 @@ extension UserManager {
     /// not be revoked for that reason: ``RevocationReport/Outcome/unreadable``.
     @discardableResult
     public func eraseUser(_ userId: String) async throws -> RevocationReport {
-        try await erase(user: ArgumentCheck.userId(userId))
-    }
-
-    func erase(user userId: String) async throws -> RevocationReport {
-        let styles = await revocationStyles(ofUser: userId)
+        let userId = try names.user(userId)
+        let styles = await revocationStyles(ofUser: userId.text)
         let now = vault.now
         do {
             let plans = try await updateUser(userId) { state in
@@ -67,7 +58,7 @@ extension UserManager {
             }
             return await finishErasure(plans)
         } catch let error as VaultError where error.code == .quarantined {
-            return try await discardUser(userId)
+            return try await discardUser(userId.text)
         }
     }
 
@@ -85,9 +76,8 @@ extension UserManager {
     }
 
     private func updateUser<R: Sendable>(
-        _ userId: String, _ body: @escaping @Sendable (inout UserState) throws -> R
+        _ userId: QualifiedUserID, _ body: @escaping @Sendable (inout UserState) throws -> R
     ) async throws -> R {
-        let userId = try ArgumentCheck.qualifiedUserId(userId)
-        return try await VaultError.translating { try await vault.change(user: userId, body) }
+        try await VaultError.translating { try await vault.change(user: userId.text, body) }
     }
 }

@@ -1,33 +1,33 @@
 /// The outcome of a renewal, in one word: for metrics, spans and the scheduler. An open set.
-public struct RenewalOutcome: Hashable, Sendable, CustomStringConvertible {
-    public let description: String
+package struct RenewalOutcome: Hashable, Sendable, CustomStringConvertible {
+    package let description: String
 
     /// New tokens are stored.
-    public static let renewed = Self(description: "renewed")
+    package static let renewed = Self(description: "renewed")
     /// Another change came first, or there was nothing left to do.
-    public static let unneeded = Self(description: "unneeded")
+    package static let unneeded = Self(description: "unneeded")
     /// The login is dead.
-    public static let dead = Self(description: "dead")
+    package static let dead = Self(description: "dead")
     /// The provider wants the user to do something.
-    public static let needsUser = Self(description: "needsUser")
+    package static let needsUser = Self(description: "needsUser")
     /// The provider refuses this client.
-    public static let misconfigured = Self(description: "misconfigured")
+    package static let misconfigured = Self(description: "misconfigured")
     /// The provider gives no token for the resource or scope that was asked for.
-    public static let targetRefused = Self(description: "targetRefused")
+    package static let targetRefused = Self(description: "targetRefused")
     /// Not now: it is tried again later.
-    public static let transient = Self(description: "transient")
+    package static let transient = Self(description: "transient")
     /// The refresh token may be spent, and no usable reply came.
-    public static let inDoubt = Self(description: "inDoubt")
+    package static let inDoubt = Self(description: "inDoubt")
     /// What was checked before was no longer certain, so nothing was sent.
-    public static let notSent = Self(description: "notSent")
+    package static let notSent = Self(description: "notSent")
     /// The app has no token now, and wants to be asked later.
-    public static let postponed = Self(description: "postponed")
+    package static let postponed = Self(description: "postponed")
     /// No caller waits for the app's answer any longer.
-    public static let withdrawn = Self(description: "withdrawn")
+    package static let withdrawn = Self(description: "withdrawn")
     /// A new refresh token, and no access token that may be used.
-    public static let successorOnly = Self(description: "successorOnly")
+    package static let successorOnly = Self(description: "successorOnly")
     /// Something stood in the way: a backoff, a provider that is left alone, a vault that cannot be written.
-    public static let refused = Self(description: "refused")
+    package static let refused = Self(description: "refused")
 }
 
 extension RenewalOutcome {

@@ -7,50 +7,50 @@ public struct Provider: Sendable, Equatable {
     public let issuer: Issuer?
     public let authorizationEndpoint: EndpointURL?
     public let tokenEndpoint: EndpointURL
-    public let revocationEndpoint: EndpointURL?
+    package let revocationEndpoint: EndpointURL?
     public let clientID: ClientID
     /// The client authentication method, as RFC 8414 spells it: `none`, `client_secret_basic`,
     /// `client_secret_post`, `private_key_jwt`, `tls_client_auth`, `self_signed_tls_client_auth`.
-    public let clientAuthentication: String
+    package let clientAuthentication: String
     public let scope: Scope?
     public let redirectURI: RedirectURI?
     public let dpop: DPoPPolicy
     /// The profile that says how it is asked and understood.
     public let profile: String
-    public let pushedAuthorizationEndpoint: EndpointURL?
+    package let pushedAuthorizationEndpoint: EndpointURL?
     /// How many client secrets there are: more than one while secrets are being exchanged.
-    public let clientSecretCount: Int
-    public let introspectionEndpoint: EndpointURL?
+    package let clientSecretCount: Int
+    package let introspectionEndpoint: EndpointURL?
     /// Where a log-in on another device begins (RFC 8628).
-    public let deviceAuthorizationEndpoint: EndpointURL?
+    package let deviceAuthorizationEndpoint: EndpointURL?
     /// Where the keys are with which the provider signs id tokens.
-    public let jwksURI: EndpointURL?
+    package let jwksURI: EndpointURL?
     /// Whether authorization requests are taken only as pushed ones (RFC 9126 §5).
-    public let requiresPushedRequests: Bool
+    package let requiresPushedRequests: Bool
     /// Where its tokens may be sent; empty: to every `https` URL.
     public let apiOrigins: [APIOrigin]
     /// What the client shows on its connections to the provider (RFC 8705), without the key; nil if it shows nothing.
-    public let certificate: CertificateView?
+    package let certificate: CertificateView?
     /// Whether access tokens are good only on connections on which the client shows that certificate.
-    public let bindsTokensToCertificate: Bool
+    package let bindsTokensToCertificate: Bool
     /// Whether the client registered itself, and the vault can manage the registration (RFC 7592).
-    public let isRegistrationManaged: Bool
+    package let isRegistrationManaged: Bool
     /// When the client's secret ends; nil: never, or the provider did not say.
-    public let clientSecretExpiresAt: Date?
+    package let clientSecretExpiresAt: Date?
     /// See ``ProviderRegistration/mostDeaths``.
-    public let mostDeaths: Int?
+    package let mostDeaths: Int?
     /// See ``ProviderRegistration/daysEndedIsKept``.
-    public let daysEndedIsKept: Int?
+    package let daysEndedIsKept: Int?
     /// To whom the client addresses its assertions; nil: as the profile says.
-    public let assertionAudience: AssertionAudience?
+    package let assertionAudience: AssertionAudience?
 
     /// What may be known of a client certificate.
-    public struct CertificateView: Sendable, Equatable {
+    package struct CertificateView: Sendable, Equatable {
         /// SHA-256, in the spelling of `x5t#S256` (RFC 8705 §3.1).
-        public let thumbprint: String
-        public let notValidBefore: Date
-        public let notValidAfter: Date
-        public let isSelfSigned: Bool
+        package let thumbprint: String
+        package let notValidBefore: Date
+        package let notValidAfter: Date
+        package let isSelfSigned: Bool
     }
 }
 
@@ -64,7 +64,7 @@ public enum DPoPPolicy: String, Sendable, Equatable, CaseIterable {
 }
 
 /// Whom an assertion of the client names as its audience (RFC 7523 §3).
-public enum AssertionAudience: String, Sendable, Equatable, CaseIterable {
+package enum AssertionAudience: String, Sendable, Equatable, CaseIterable {
     case issuer
     case tokenEndpoint = "token-endpoint"
 }
@@ -120,12 +120,12 @@ public struct ProviderRegistration: Sendable {
     public var bindsTokensToCertificate = false
     /// How many logins the provider may end in a row, without a renewal between, before that is no longer believed; nil: 8,
     /// or as many as is usual there. Zero: any number.
-    public var mostDeaths: Int?
+    package var mostDeaths: Int?
     /// For how many days the refresh token of a login without a key is kept, sealed, after the provider has ended it, so
     /// that `vaultctl login revive` works; nil: it is destroyed at once.
-    public var daysEndedIsKept: Int?
+    package var daysEndedIsKept: Int?
     /// To whom the client addresses its assertions (RFC 7523), if the profile is wrong about that.
-    public var assertionAudience: AssertionAudience?
+    package var assertionAudience: AssertionAudience?
     /// Of a client that registered itself.
     package var management: RegistrationManagement?
     package var clientSecretExpiresAt: Date?
@@ -183,13 +183,13 @@ public struct ProviderRegistration: Sendable {
 }
 
 /// One line of a listing of providers. A row that cannot be opened is listed as such: never hidden, never in the way.
-public enum ProviderEntry: Sendable, Equatable {
+package enum ProviderEntry: Sendable, Equatable {
     case provider(Provider)
     /// The row with this random handle does not open; the sentence says what is wrong.
     case damaged(handle: String, String)
 
     /// Nil for a damaged one.
-    public var provider: Provider? {
+    package var provider: Provider? {
         if case .provider(let provider) = self { provider } else { nil }
     }
 }

@@ -16,22 +16,22 @@ public struct ProviderChange: Sendable {
     }
 
     /// Where a provider's profile comes from.
-    public enum Profile: Sendable {
+    package enum Profile: Sendable {
         /// One that comes with the library.
         case shipped(String)
         /// A profile's file. It is sealed with the provider.
         case document([UInt8])
     }
 
-    public var issuer = Field<Issuer>.keep
+    package var issuer = Field<Issuer>.keep
     public var authorizationEndpoint = Field<EndpointURL>.keep
     public var tokenEndpoint: EndpointURL?
-    public var revocationEndpoint = Field<EndpointURL>.keep
-    public var introspectionEndpoint = Field<EndpointURL>.keep
-    public var pushedAuthorizationEndpoint = Field<EndpointURL>.keep
-    public var deviceAuthorizationEndpoint = Field<EndpointURL>.keep
-    public var jwksURI = Field<EndpointURL>.keep
-    public var requiresPushedRequests: Bool?
+    package var revocationEndpoint = Field<EndpointURL>.keep
+    package var introspectionEndpoint = Field<EndpointURL>.keep
+    package var pushedAuthorizationEndpoint = Field<EndpointURL>.keep
+    package var deviceAuthorizationEndpoint = Field<EndpointURL>.keep
+    package var jwksURI = Field<EndpointURL>.keep
+    package var requiresPushedRequests: Bool?
     public var clientID: ClientID?
     /// How the client authenticates, with its first secret. Further secrets stay, where the method has any.
     public var authentication: ClientAuthentication?
@@ -39,26 +39,26 @@ public struct ProviderChange: Sendable {
     public var alternativeSecrets: [ClientSecret]?
     /// Makes the second secret the first, and the first the last. Applied after the two fields above.
     public var promotesNextSecret = false
-    public var profile: Profile?
+    package var profile: Profile?
     public var scope = Field<Scope>.keep
     public var redirectURI = Field<RedirectURI>.keep
     public var dpop: DPoPPolicy?
-    public var requiresIssuerInCallback: Bool?
+    package var requiresIssuerInCallback: Bool?
     /// What the client shows on its connections though it proves itself in another way. A change of ``authentication`` to a
     /// certificate, or to another one, is also a change of this.
     public var tokenCertificate = Field<ClientCertificate>.keep
-    public var bindsTokensToCertificate: Bool?
+    package var bindsTokensToCertificate: Bool?
     /// All origins to which tokens may be sent. An empty list lifts the restriction: then every `https` URL is allowed.
     public var apiOrigins: [APIOrigin]?
     /// Further ones. This field and the next are applied after the one above.
-    public var addedAPIOrigins: [APIOrigin] = []
+    package var addedAPIOrigins: [APIOrigin] = []
     /// Those that are no longer allowed. The last one cannot be removed in this way, because that would allow every URL.
-    public var removedAPIOrigins: [APIOrigin] = []
+    package var removedAPIOrigins: [APIOrigin] = []
 
     /// See ``ProviderRegistration/mostDeaths`` and ``ProviderRegistration/daysEndedIsKept``.
-    public var mostDeaths = Field<Int>.keep
-    public var daysEndedIsKept = Field<Int>.keep
-    public var assertionAudience = Field<AssertionAudience>.keep
+    package var mostDeaths = Field<Int>.keep
+    package var daysEndedIsKept = Field<Int>.keep
+    package var assertionAudience = Field<AssertionAudience>.keep
 
     public init() {}
 
@@ -84,22 +84,22 @@ public struct ProviderChange: Sendable {
 }
 
 /// The outcome of a change of a provider.
-public struct ProviderUpdate: Sendable, Equatable {
-    public let previous: Provider
-    public let current: Provider
+package struct ProviderUpdate: Sendable, Equatable {
+    package let previous: Provider
+    package let current: Provider
     /// What is not as it was; empty if nothing was to be changed.
-    public let changes: [Change]
+    package let changes: [Change]
     /// Logins that may have lost their grant by this change, which was made anyway because it was forced.
-    public let orphanedLogins: Int
+    package let orphanedLogins: Int
     /// Revocations still to be confirmed that may now never be.
-    public let orphanedRevocations: Int
+    package let orphanedRevocations: Int
 
     /// One field that is not as it was.
-    public struct Change: Sendable, Equatable {
+    package struct Change: Sendable, Equatable {
         /// Named as in JSON output, such as `tokenEndpoint`.
-        public let field: String
+        package let field: String
         /// Nil: there was nothing, or it is not shown: client secrets and profile documents never are.
-        public let previous: String?
-        public let current: String?
+        package let previous: String?
+        package let current: String?
     }
 }

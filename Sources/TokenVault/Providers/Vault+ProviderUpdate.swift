@@ -14,15 +14,26 @@ extension Vault {
     /// The change, with what was before, is in the audit trail; secrets are not.
     ///
     /// - Parameters:
-    ///   - name: The provider's name in this vault.
+    ///   - name: The provider's name in this vault, or within the tenant.
+    ///   - tenant: The tenant to which it belongs; nil: to none.
     ///   - change: What to change; the rest stays as it is.
     ///   - force: Changes it even if logins can no longer be renewed, or revocations no longer be confirmed.
-    ///   - expected: What ``previewProviderUpdate(named:_:)`` returned and a person agreed to. If the change would now do
-    ///     anything else, nothing is changed.
-    /// - Throws: ``VaultError``, for a refused change ``VaultError/Code/inUse``, for one that is not as expected
-    ///   ``VaultError/Code/conflict``.
+    /// - Returns: The provider as it is now.
+    /// - Throws: ``VaultError``, for a refused change ``VaultError/Code/inUse``.
     @discardableResult
     public func updateProvider(
+        named name: String, of tenant: Tenant? = nil, _ change: ProviderChange, force: Bool = false
+    ) async throws -> Provider {
+        let scope = TenantScope(tenant: tenant)
+        return scope.plain(try await changeProvider(named: scope.provider(name), change, force: force).current)
+    }
+
+    /// The same, and what it changed.
+    ///
+    /// - Parameter expected: What ``previewProviderUpdate(named:_:)`` returned and a person agreed to. If the change would now
+    ///   do anything else, nothing is changed, and the call throws ``VaultError/Code/conflict``.
+    @discardableResult
+    package func changeProvider(
         named name: String, _ change: ProviderChange, force: Bool = false, expecting expected: ProviderUpdate? = nil
     ) async throws -> ProviderUpdate {
         try await refuseSharing(after: change, of: name)
@@ -38,8 +49,8 @@ extension Vault {
         }
     }
 
-    /// What ``updateProvider(named:_:force:expecting:)`` would do, whether or not it has to be forced. Writes nothing.
-    public func previewProviderUpdate(named name: String, _ change: ProviderChange) async throws -> ProviderUpdate {
+    /// What ``changeProvider(named:_:force:expecting:)`` would do, whether or not it has to be forced. Writes nothing.
+    package func previewProviderUpdate(named name: String, _ change: ProviderChange) async throws -> ProviderUpdate {
         do {
             return try await updateRecord(of: name) { record, dependents in
                 throw Preview(update: try record.update(change, dependents))

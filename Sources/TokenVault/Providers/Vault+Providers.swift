@@ -2,22 +2,27 @@ package import OAuthClient
 package import VaultStorage
 
 extension Vault {
-    /// Adds a provider. The name must be free.
+    /// Adds a provider, for the users of one tenant or for those of none. Its name must be free there.
     @discardableResult
-    public func addProvider(_ registration: ProviderRegistration) async throws -> Provider {
-        try await addProvider(registration, of: nil)
-    }
-
-    package func addProvider(_ registration: ProviderRegistration, of tenant: Tenant?) async throws -> Provider {
+    public func addProvider(
+        _ registration: ProviderRegistration, of tenant: Tenant? = nil
+    ) async throws -> Provider {
         let record = try ProviderRecord(registration, of: tenant, createdAt: now)
         try await refuseSharing(record)
         return try await VaultError.translating {
-            try Provider(await store.putProvider(record, replacing: nil).record)
+            TenantScope(tenant: tenant).plain(try Provider(await store.putProvider(record, replacing: nil).record))
         }
     }
 
+    /// All providers, or those of one tenant under their names in it, in the order in which they were added. One that cannot be
+    /// opened is left out; `vaultctl damage list` lists it.
+    public func providers(of tenant: Tenant? = nil) async throws -> [Provider] {
+        let scope = TenantScope(tenant: tenant)
+        return try await providerEntries().compactMap(\.provider).filter { scope.has($0.name) }.map { scope.plain($0) }
+    }
+
     /// In the order in which they were added.
-    public func providers() async throws -> [ProviderEntry] {
+    package func providerEntries() async throws -> [ProviderEntry] {
         try await VaultError.translating {
             try await store.providers().map { listing in
                 listing.provider.flatMap { try? .provider(Provider($0.record)) }
@@ -29,8 +34,11 @@ extension Vault {
     }
 
     /// The provider of this name. Throws ``VaultError/Code/unknownProvider`` if there is none.
-    public func provider(named name: String) async throws -> Provider {
-        try await VaultError.translating { try Provider(await store.provider(named: name).record) }
+    public func provider(named name: String, of tenant: Tenant? = nil) async throws -> Provider {
+        let scope = TenantScope(tenant: tenant)
+        return try await VaultError.translating {
+            scope.plain(try Provider(await store.provider(named: scope.provider(name)).record))
+        }
     }
 
     /// The provider of this name; nil where none is named.
@@ -46,7 +54,8 @@ extension Vault {
     }
 
     /// Removes a provider; refused with ``VaultError/Code/inUse`` while a login belongs to it.
-    public func removeProvider(named name: String) async throws {
+    public func removeProvider(named name: String, of tenant: Tenant? = nil) async throws {
+        let name = TenantScope(tenant: tenant).provider(name)
         try await VaultError.translating {
             let provider = try await store.provider(named: name)
             try await store.removeProvider(provider.handle)

@@ -4,7 +4,7 @@ import VaultStorage
 public struct RevocationReport: Sendable, Equatable {
     public var results: [Result]
     /// After the erasure of a user: what is left of the user in the vault's files. `nil` otherwise.
-    public var remnants: Remnants?
+    package var remnants: Remnants?
 
     package init(results: [Result] = [], remnants: Remnants? = nil) {
         self.results = results
@@ -22,7 +22,7 @@ public struct RevocationReport: Sendable, Equatable {
     }
 
     /// Whether earlier states of rows, sealed as they are, are still in the vault's files.
-    public enum Remnants: Sendable, Equatable {
+    package enum Remnants: Sendable, Equatable {
         case gone
         /// Another process still reads the vault as it was before. They go with the first changes of this process after
         /// that, or when the last process closes the vault.

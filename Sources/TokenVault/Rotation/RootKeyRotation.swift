@@ -3,15 +3,15 @@ import VaultCrypto
 import VaultStorage
 
 /// How many cells of a vault are sealed under some root key, by what they hold.
-public struct RootSealedCells: Sendable, Hashable {
-    public let users: Int
-    public let providers: Int
+package struct RootSealedCells: Sendable, Hashable {
+    package let users: Int
+    package let providers: Int
     /// Log-ins that have been begun and not completed.
-    public let authorizationRequests: Int
+    package let authorizationRequests: Int
     /// Revocations still to be confirmed.
-    public let revocations: Int
+    package let revocations: Int
 
-    public var total: Int { users + providers + authorizationRequests + revocations }
+    package var total: Int { users + providers + authorizationRequests + revocations }
 }
 
 /// The root keys of a vault: one seals, and others that only open until a rotation has given them up.
@@ -25,8 +25,8 @@ package struct RootKeyStatus: Sendable, Hashable {
 }
 
 /// How far a rotation has come.
-public struct RootKeyRotationProgress: Sendable, Hashable {
-    public enum Phase: String, Sendable, Hashable {
+package struct RootKeyRotationProgress: Sendable, Hashable {
+    package enum Phase: String, Sendable, Hashable {
         /// Users are sealed anew under the new root.
         case sealing
         /// Every user is opened once more, under the new root.
@@ -35,16 +35,16 @@ public struct RootKeyRotationProgress: Sendable, Hashable {
         case waiting
     }
 
-    public let phase: Phase
+    package let phase: Phase
     /// Users, or renewals that are waited for.
-    public let done: Int
-    public let total: Int
+    package let done: Int
+    package let total: Int
 }
 
 /// What a rotation of the root key came to.
-public struct RootKeyRotationReport: Sendable, Hashable {
+package struct RootKeyRotationReport: Sendable, Hashable {
     /// Why an old root had to be kept: it still opens something.
-    public enum Obstacle: Sendable, Hashable {
+    package enum Obstacle: Sendable, Hashable {
         /// So many rows cannot be opened. They are kept as they are; `vaultctl damage list` names them.
         case damagedRows(Int)
         /// Replies of processes are in the spool. A process that renews tokens takes in what dead ones have left.
@@ -54,13 +54,13 @@ public struct RootKeyRotationReport: Sendable, Hashable {
     }
 
     /// Whether it went on with a rotation that had been broken off.
-    public let isResumed: Bool
+    package let isResumed: Bool
     /// What was sealed anew by this call.
-    public let resealed: RootSealedCells
+    package let resealed: RootSealedCells
     /// Empty if the old root is gone from the vault.
-    public let obstacles: [Obstacle]
+    package let obstacles: [Obstacle]
 
-    public var isComplete: Bool { obstacles.isEmpty }
+    package var isComplete: Bool { obstacles.isEmpty }
 }
 
 extension RootSealedCells {

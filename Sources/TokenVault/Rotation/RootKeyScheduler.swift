@@ -10,21 +10,21 @@ import VaultStorage
 ///
 /// How old the key is, is kept in the vault: a restart rotates nothing before its time, and several processes need not
 /// know of each other.
-public final class RootKeyScheduler: Service {
+package final class RootKeyScheduler: Service {
     private let vault: Vault
     private let options: RootKeySchedule
     private let routine: Routine
     /// After a failure, or if an old root had to be kept, so long before the next try.
     private static let pause = Duration.seconds(3_600)
 
-    public init(_ vault: Vault, options: RootKeySchedule) {
+    package init(_ vault: Vault, options: RootKeySchedule) {
         self.vault = vault
         self.options = options
         routine = Routine(vault)
     }
 
     /// Works until the service group shuts down, the task is cancelled or the vault is closed.
-    public func run() async throws {
+    package func run() async throws {
         try await routine.run(timeToNext: timeToNext) {
             try await self.rotate().isComplete ? self.options.interval : Self.pause
         } failed: { error in
@@ -38,7 +38,7 @@ public final class RootKeyScheduler: Service {
     /// - Returns: What it came to; nil if it is not due.
     /// - Throws: Why it could not be done.
     @discardableResult
-    public func runOnce() async throws -> RootKeyRotationReport? {
+    package func runOnce() async throws -> RootKeyRotationReport? {
         guard try await timeToNext() <= .zero else { return nil }
         return try await rotate()
     }
@@ -65,7 +65,7 @@ public struct RootKeySchedule: Sendable {
     }
 
     /// At least a day.
-    public var interval: Duration
+    package var interval: Duration
     /// It must return soon.
     public var onEvent: (@Sendable (Event) -> Void)?
 

@@ -24,7 +24,7 @@ extension Vault {
     /// - Returns: ``RootKeyRotationReport/isComplete`` says whether the old root is gone.
     /// - Throws: ``VaultError``; or, if the task is cancelled, `CancellationError`. What was done until then stays done.
     @discardableResult
-    public func rotateRootKey(
+    package func rotateRootKey(
         patience: Duration = .seconds(120),
         progress: @escaping @Sendable (RootKeyRotationProgress) -> Void = { _ in }
     ) async throws -> RootKeyRotationReport {

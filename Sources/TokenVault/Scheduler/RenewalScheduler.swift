@@ -31,7 +31,7 @@ public final class RenewalScheduler: Service {
     }
 
     /// What it has done so far.
-    public var report: SchedulerReport { current.withLock { $0 } }
+    package var report: SchedulerReport { current.withLock { $0 } }
 
     /// For tests: whether its work has begun, or has been.
     var hasBegun: Bool { running.withLock { $0 != nil } }
@@ -47,7 +47,7 @@ public final class RenewalScheduler: Service {
     /// Works off what is due now, and returns: for a job that is started now and then. What has to wait, because its
     /// provider does not answer for instance, is left for another time.
     @discardableResult
-    public func runOnce() async throws -> SchedulerReport {
+    package func runOnce() async throws -> SchedulerReport {
         try await work(isOnce: true)
         return report
     }

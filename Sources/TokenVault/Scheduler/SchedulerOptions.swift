@@ -14,7 +14,7 @@ public struct SchedulerOptions: Sendable {
     /// How long rows of the audit trail are kept; nil: it prunes nothing.
     public var auditRetention: AuditRetention?
     /// Called for every login that was due and was looked at. It must return soon: it holds up one renewal.
-    public var onRenewal: (@Sendable (ScheduledRenewal) -> Void)?
+    package var onRenewal: (@Sendable (ScheduledRenewal) -> Void)?
 
     public init(
         concurrency: Int = 16, longestPause: Duration = .seconds(2), retriesRevocations: Bool = true,
@@ -29,33 +29,33 @@ public struct SchedulerOptions: Sendable {
 }
 
 /// One login that was due.
-public struct ScheduledRenewal: Sendable, Equatable {
-    public let login: LoginID
+package struct ScheduledRenewal: Sendable, Equatable {
+    package let login: LoginID
     /// Nil: the app renews it.
-    public let provider: String?
-    public let outcome: RenewalOutcome
+    package let provider: String?
+    package let outcome: RenewalOutcome
     /// Why the login is dead, if it is.
-    public let failure: RefreshFailure?
+    package let failure: RefreshFailure?
     /// What the provider said, if it refused this renewal.
-    public let answer: ProviderAnswer?
+    package let answer: ProviderAnswer?
     /// What stood in the way, if nothing was sent.
-    public let obstacle: VaultError?
+    package let obstacle: VaultError?
     /// When its access token now expires; nil: unknown, or there is none.
-    public let expiresAt: Date?
+    package let expiresAt: Date?
     /// When it is looked at next, at the earliest; nil: there is nothing left to do for it.
-    public let nextDue: Date?
+    package let nextDue: Date?
 }
 
 /// What a ``RenewalScheduler`` has done so far.
-public struct SchedulerReport: Sendable, Equatable {
+package struct SchedulerReport: Sendable, Equatable {
     /// How often logins that were due came to this end.
-    public internal(set) var outcomes: [RenewalOutcome: Int] = [:]
-    public internal(set) var revocationsTried = 0
-    public internal(set) var revocationsSettled = 0
+    package internal(set) var outcomes: [RenewalOutcome: Int] = [:]
+    package internal(set) var revocationsTried = 0
+    package internal(set) var revocationsSettled = 0
     /// Old rows of the audit trail that it removed.
-    public internal(set) var auditEntriesRemoved = 0
+    package internal(set) var auditEntriesRemoved = 0
 
-    public var renewed: Int { outcomes[.renewed] ?? 0 }
+    package var renewed: Int { outcomes[.renewed] ?? 0 }
     /// Renewals that did not succeed, for whatever reason.
-    public var failed: Int { outcomes.reduce(0) { $0 + ($1.key.isFailure ? $1.value : 0) } }
+    package var failed: Int { outcomes.reduce(0) { $0 + ($1.key.isFailure ? $1.value : 0) } }
 }

@@ -9,7 +9,7 @@ import Synchronization
 /// ```
 ///
 /// A ``VaultService`` runs one for each of ``VaultServiceOptions/observers``.
-public final class LoginObservation: Service {
+package final class LoginObservation: Service {
     private static let longestPause = Duration.seconds(60)
 
     private let vault: Vault
@@ -18,14 +18,14 @@ public final class LoginObservation: Service {
     private let cursor = Mutex<EventCursor?>(nil)
     private let failures = Mutex(0)
 
-    public init(_ vault: Vault, _ observer: any LoginObserver) {
+    package init(_ vault: Vault, _ observer: any LoginObserver) {
         self.vault = vault
         self.observer = observer
         routine = Routine(vault)
     }
 
     /// Works until the service group shuts down, the task is cancelled or the vault is closed.
-    public func run() async throws {
+    package func run() async throws {
         try await routine.run { await self.turn() }
     }
 

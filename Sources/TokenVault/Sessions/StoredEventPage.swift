@@ -14,8 +14,9 @@ struct StoredEvents: AsyncSequence, Sendable {
     typealias Failure = any Error
 
     let vault: Vault
-    let scope: SessionRef?
+    let session: SessionRef?
     let cursor: EventCursor
+    let scope: TenantScope
 
     func makeAsyncIterator() -> Iterator { Iterator(sequence: self, cursor: cursor) }
 
@@ -30,7 +31,8 @@ struct StoredEvents: AsyncSequence, Sendable {
             while events.isEmpty {
                 try Task.checkCancellation()
                 guard !sequence.vault.isClosing else { return nil }
-                let page = try await sequence.vault.storedEvents(after: cursor, of: sequence.scope)
+                let page = try await sequence.vault.storedEvents(
+                    after: cursor, of: sequence.session, in: sequence.scope)
                 cursor = page.cursor
                 events = page.events[...]
                 if events.isEmpty, page.isLast { try await sequence.vault.waitForRows() }

@@ -8,23 +8,29 @@ extension UserManager {
     /// A login that the vault does not have is ``SessionState/notLoggedIn``. Of a user's logins the best counts, so that a
     /// dead or ended one never flags the others. That is *established*, then *establishing* (a log-in is under way in this
     /// process), then *tokenExpired* without a failure, then the latest failure, then *terminated*.
-    public func sessionState(of session: SessionRef) async throws -> SessionState {
+    package func sessionState(of session: SessionRef) async throws -> SessionState {
         switch session.choice {
         case .login(let id): try await vault.sessionState(id)
-        case .user(let userId): try await vault.sessionState(userId: ArgumentCheck.userId(userId))
+        case .user(let userId): try await vault.sessionState(userId: names.user(userId))
         }
     }
 
     /// What is going on inside the state of this login; nil where nothing can be.
     package func sessionPhase(of login: LoginRef) async throws -> SessionPhase? {
-        let login = try await vault.handle(of: login)
+        let login = try await handle(of: login)
         return try await VaultError.translating { vault.phase(of: try await vault.store.login(login)) }
     }
 
     /// The state of this session: the current one first, then each change, wherever it was made.
-    public func sessionStates(of session: SessionRef) -> SessionStates {
-        let (sessions, scope) = (vault.sessions, FeedScope(session))
-        return SessionStates { sessions.subscribeToStates(scope) }
+    ///
+    /// Each iterator is a subscriber of its own. One that fetches too slowly misses states in between, never the newest. The
+    /// sequence ends when the task is cancelled and when the vault is closed.
+    public func sessionStates(of session: SessionRef) -> some AsyncSequence<SessionState, Never> & Sendable {
+        let (vault, names) = (vault, names)
+        return SessionStates { vault.sessions.subscribeToStates(names.feed(session)) } isVisible: {
+            guard case .login(let id) = session.choice, names != .whole else { return true }
+            return (try? await vault.handle(of: names.login(.login(id)))) != nil
+        }
     }
 
     // MARK: Events
@@ -33,20 +39,16 @@ extension UserManager {
     ///
     /// Of all logins, warnings and expiries of access tokens come for those that are being renewed; memory does not grow
     /// with the vault.
-    public func events(of session: SessionRef? = nil) -> SessionEvents {
-        vault.events(session.map { FeedScope($0) } ?? .all)
+    ///
+    /// Each iterator is a subscriber of its own, from the moment of the call, or of `makeAsyncIterator()`. One that fetches too
+    /// slowly loses the oldest events, which is reported as ``SessionEvent/Kind/missed(count:)``. The sequence ends when the
+    /// task is cancelled and when the vault is closed.
+    public func events(
+        of session: SessionRef? = nil
+    ) -> some AsyncSequence<SessionEvent, Never> & Sendable {
+        vault.events(names.feed(session), names)
     }
 
     /// What happens to this user's logins, from now on. The user need not exist yet.
-    public func events(userId: String) -> SessionEvents { events(of: .user(userId)) }
-}
-
-extension FeedScope {
-    fileprivate init(_ session: SessionRef) {
-        switch session.choice {
-        case .login(let id): self = .login(id.handle)
-        // An id that begins like one of a tenant is no plain user's, and nothing happens to it here.
-        case .user(let userId): self = .user(ArgumentCheck.isForeign(userId) ? "" : userId)
-        }
-    }
+    public func events(userId: String) -> some AsyncSequence<SessionEvent, Never> & Sendable { events(of: .user(userId)) }
 }

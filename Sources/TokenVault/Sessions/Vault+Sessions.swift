@@ -10,7 +10,8 @@ extension Vault {
         }
     }
 
-    func sessionState(userId: String) async throws -> SessionState {
+    func sessionState(userId: QualifiedUserID) async throws -> SessionState {
+        let userId = userId.text
         let isLoggingIn = sessions.isLoggingIn(userId)
         let listings: [LoginListing]
         do throws(StoreError) {
@@ -26,9 +27,9 @@ extension Vault {
         return SessionState.of(userWith: states, isLoggingIn: isLoggingIn)
     }
 
-    func events(_ scope: FeedScope) -> SessionEvents {
+    func events(_ feed: FeedScope, _ names: TenantScope = .whole) -> SessionEvents {
         let sessions = sessions
-        return SessionEvents { sessions.subscribeToEvents(scope) }
+        return SessionEvents({ sessions.subscribeToEvents(feed) }, names)
     }
 }
 

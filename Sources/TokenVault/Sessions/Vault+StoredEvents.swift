@@ -31,7 +31,7 @@ extension UserManager {
     public func events(
         after cursor: EventCursor, of session: SessionRef? = nil
     ) -> some AsyncSequence<SessionEvent, any Error> & Sendable {
-        StoredEvents(vault: vault, scope: session, cursor: cursor)
+        StoredEvents(vault: vault, session: session, cursor: cursor, scope: names)
     }
 }
 
@@ -44,20 +44,20 @@ extension Vault {
     ///   - session: Only events of this login or user; nil: of all.
     ///   - limit: How many rows of the trail are read at most: 1 to 10 000.
     package func storedEvents(
-        after cursor: EventCursor, of session: SessionRef? = nil, limit: Int = 256
+        after cursor: EventCursor, of session: SessionRef? = nil, limit: Int = 256, in scope: TenantScope = .whole
     ) async throws -> StoredEventPage {
         try requireOpen()
         return try await VaultError.translating {
             let (start, missed) = try await self.start(after: cursor)
             let page = try await store.audit(AuditFilter(), .after(start.sequence), limit: min(max(1, limit), 10_000))
-            let scope = try await rows(of: session)
+            let wanted = try await rows(of: scope.feed(session))
             var (events, position) = (missed.map { [$0] } ?? [], start)
             var names: [UserHandle: String] = [:]
             for listing in page.rows {
                 let next = EventCursor(listing.entry.sequence, listing.link)
-                var told = try await self.events(of: listing.entry, scope, &names)
+                var told = try await self.events(of: listing.entry, wanted, &names)
                 for index in told.indices { told[index].cursor = index == told.count - 1 ? next : position }
-                events += told
+                events += told.compactMap { scope.plain($0) }
                 position = next
             }
             return StoredEventPage(events: events, cursor: position, isLast: page.next == nil)
@@ -137,12 +137,12 @@ extension Vault {
         }
     }
 
-    private func rows(of session: SessionRef?) async throws -> RowScope {
-        switch session?.choice {
-        case nil: return RowScope()
-        case .login(let id): return RowScope(login: id.handle)
+    private func rows(of feed: FeedScope) async throws -> RowScope {
+        switch feed {
+        case .all: return RowScope()
+        case .login(let login): return RowScope(login: login)
         case .user(let userId):
-            guard !ArgumentCheck.isForeign(userId) else { return RowScope(isEmpty: true) }
+            guard !userId.isEmpty else { return RowScope(isEmpty: true) }
             do throws(StoreError) {
                 return RowScope(user: try await store.user(userId).handle)
             } catch {

@@ -1,27 +1,95 @@
+import VaultStorage
+
 extension UserManager {
-    /// The users and providers of one tenant, under their plain names, and nothing else of the vault.
+    /// This manager, for the users and providers of one tenant: user ids and names of providers are those within the tenant,
+    /// in arguments and in what is returned.
     ///
     /// ```swift
     /// guard let tenant = Tenant("contoso") else { return }
-    /// let contoso = users.tenant(tenant)
-    /// // Its own client at this provider.
-    /// try await contoso.addProvider(
-    ///     ProviderRegistration(
-    ///         name: "acme", tokenEndpoint: EndpointURL("https://login.acme.example/token"),
-    ///         clientID: ClientID("contoso-app")))
+    /// let contoso = users.scoped(to: tenant)
     /// let begun = try await contoso.beginLogIn(userId: "alice", provider: "acme")
     /// let token = try await contoso.accessToken(userId: "alice")
     /// ```
     ///
-    /// A tenant needs no registration: it is there for as long as it has a user or a provider.
-    public func tenant(_ tenant: Tenant) -> TenantView { TenantView(tenant: tenant, users: self) }
+    /// A login of another tenant, or of none, is reported as unknown: ``VaultError/Code/unknownLogin``. Handlers and options
+    /// stay those of the manager, and see the qualified ids (``Tenant/of(_:)``). A tenant needs no registration: it exists for
+    /// as long as it has a user or a provider.
+    public func scoped(to tenant: Tenant) -> UserManager { UserManager(self, names: TenantScope(tenant: tenant)) }
+
+    /// Erases a tenant: each of its users as ``eraseUser(_:)`` does, and then its providers. Other tenants are not touched. May
+    /// be called again, after an error or to remove the providers that remained.
+    ///
+    /// Users whose rows cannot be opened belong to no tenant: list them with `vaultctl damage list`.
+    ///
+    /// - Parameters:
+    ///   - tenant: The tenant to erase.
+    ///   - progress: Called after each user with the number erased so far.
+    /// - Returns: Names of providers that remain, because revocations wait for them or a user was added meanwhile. Empty:
+    ///   nothing of the tenant is left.
+    @discardableResult
+    public func eraseTenant(
+        _ tenant: Tenant, progress: @escaping @Sendable (_ erased: Int) -> Void = { _ in }
+    ) async throws -> [String] {
+        try await erase(tenant, progress: progress).remainingProviders
+    }
+
+    package func erase(
+        _ tenant: Tenant, progress: @escaping @Sendable (_ erased: Int) -> Void = { _ in }
+    ) async throws -> TenantErasure {
+        let scoped = scoped(to: tenant)
+        var erasure = TenantErasure()
+        var cursor: String?
+        repeat {
+            let page = try await vault.users(after: cursor, limit: 500)
+            for case .user(let user) in page.entries where scoped.names.has(user.id) {
+                try Task.checkCancellation()
+                let report = try await scoped.eraseUser(scoped.names.plain(user).id)
+                erasure.users += 1
+                if !report.isComplete { erasure.incomplete += 1 }
+                progress(erasure.users)
+            }
+            cursor = page.next
+        } while cursor != nil
+        for provider in try await vault.providers(of: tenant)
+        where try await !removed(provider.name, of: tenant) {
+            erasure.remainingProviders.append(provider.name)
+        }
+        return erasure
+    }
+
+    private func removed(_ name: String, of tenant: Tenant) async throws -> Bool {
+        do {
+            let waiting = try await VaultError.translating {
+                let handle = try await vault.store.provider(named: tenant.qualify(name)).handle
+                return try await vault.revocationsWaiting(for: handle)
+            }
+            guard waiting == 0 else { return false }
+            try await vault.removeProvider(named: name, of: tenant)
+            return true
+        } catch let error as VaultError where error.code == .inUse {
+            return false
+        }
+    }
+}
+
+/// The outcome of erasing a tenant.
+package struct TenantErasure: Sendable, Equatable {
+    /// How many users were erased.
+    package internal(set) var users = 0
+    /// Of these, how many have grants whose end a provider has not confirmed yet. The vault continues to ask.
+    package internal(set) var incomplete = 0
+    /// See ``UserManager/eraseTenant(_:progress:)``.
+    package internal(set) var remainingProviders: [String] = []
+
+    /// Whether nothing of the tenant is left.
+    package var isComplete: Bool { remainingProviders.isEmpty }
 }
 
 extension Vault {
-    /// How much each tenant has, in the order of their names. Looks at every user, in bounded memory.
+    /// The size of each tenant, in the order of their names. Reads every user, in bounded memory.
     package func tenants() async throws -> [TenantSummary] {
         var found: [Tenant: TenantSummary] = [:]
-        for case .provider(let provider) in try await providers() {
+        for case .provider(let provider) in try await providerEntries() {
             guard let tenant = Tenant.of(provider.name)?.tenant else { continue }
             found[tenant, default: TenantSummary(tenant: tenant)].providers += 1
         }
@@ -39,7 +107,7 @@ extension Vault {
     }
 }
 
-/// How much a tenant has. Rows that cannot be opened count for no tenant: whose they are is sealed in them.
+/// The size of a tenant. Rows that cannot be opened count for no tenant, because the owner is sealed in them.
 package struct TenantSummary: Sendable, Equatable {
     package let tenant: Tenant
     package internal(set) var users = 0

@@ -31,7 +31,7 @@ extension UserManager {
         guard parameters.count <= 32, parameters.allSatisfy({ !$0.name.isEmpty && $0.value.utf8.count <= 4_096 }) else {
             throw VaultError(.invalidArgument, "there are up to 32 parameters of at most 4 KiB")
         }
-        let provider = try await VaultError.translating { try await vault.store.provider(named: name) }
+        let provider = try await VaultError.translating { try await vault.store.provider(named: names.provider(name)) }
         let key = ClientTokenKey(
             provider: provider.handle, revision: provider.revision, target: target, parameters: parameters,
             isBound: try provider.record.dpop.wantsKey(dpop))

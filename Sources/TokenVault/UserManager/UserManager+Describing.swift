@@ -37,7 +37,7 @@ extension UserManager {
     private func describe(
         _ login: LoginRef, what: String, _ change: @escaping @Sendable (inout SessionRecord) throws -> Void
     ) async throws -> Login {
-        let updated = try await vault.change(login) { state in
+        let updated = try await vault.change(names.login(login)) { state in
             let before = state.session
             try change(&state.session)
             if state.session != before {
@@ -45,7 +45,7 @@ extension UserManager {
             }
             return state
         }
-        return await vault.describe(updated)
+        return names.plain(await vault.describe(updated))
     }
 }
 

@@ -21,19 +21,19 @@ extension UserManager {
         let expiry = try GivenExpiry(expiresAt ?? accessToken.claimedExpiry, now: now).checked()
         let updated: UpdatedLogin
         do {
-            updated = try await vault.change(login) { state in
+            updated = try await vault.change(names.login(login)) { state in
                 try state.requireActive(now: now)
                 state.set(accessToken, expiresAt: expiry, refreshToken: refreshToken, now: now)
                 return UpdatedLogin(state: state)
             }
         } catch let error as VaultError where error.code == .userDisabled || error.code == .notLoggedIn {
-            if let meant = try? await vault.handle(of: login) {
+            if let meant = try? await handle(of: login) {
                 await vault.sessions.post(.unusableToken(login: meant, error.code))
             }
             throw error
         }
         vault.superseding.fire([updated.state.handle])
-        return await vault.describe(updated.state)
+        return names.plain(await vault.describe(updated.state))
     }
 
     /// Sets a new access token for this user's only login.

@@ -48,16 +48,15 @@ import VaultStorage
 /// - ``authorize(_:with:)``
 /// - ``authorize(_:withClientToken:)``
 /// ### Tenants
-/// - ``tenant(_:)``
+/// - ``scoped(to:)``
+/// - ``eraseTenant(_:progress:)``
 /// ### Watching
-/// - ``sessionState(of:)``
 /// - ``sessionStates(of:)``
 /// - ``events(of:)``
 /// - ``events(userId:)``
 /// - ``events(after:of:)``
 /// ### Ends
 /// - ``logOut(_:)``
-/// - ``removeLogin(_:)``
 /// - ``terminate(_:reason:)``
 /// - ``endLogins(where:by:progress:)``
 /// - ``disableUser(_:)``
@@ -71,7 +70,9 @@ public final class UserManager: Sendable {
     private let backgroundRecovery: BackgroundRecovery?
     /// What resource servers want in proofs. In memory: forgetting it costs one more request.
     let resourceServers: ResourceServers
-    private let pulls = LoginPulls()
+    private let pulls: LoginPulls
+    /// How callers name users and providers.
+    let names: TenantScope
 
     /// - Parameters:
     ///   - vault: Open. Any number of managers may share it.
@@ -88,6 +89,8 @@ public final class UserManager: Sendable {
     ) async throws {
         try vault.requireOpen()
         self.vault = vault
+        names = .whole
+        pulls = LoginPulls()
         let context = RenewalContext(
             vault: vault, transport: transport, handler: refreshHandler, sessionHandler: sessionHandler,
             options: options)
@@ -108,19 +111,37 @@ public final class UserManager: Sendable {
         await context.announceUnreportedFailures()
     }
 
+    /// The same manager with other names.
+    init(_ manager: UserManager, names: TenantScope) {
+        vault = manager.vault
+        engine = manager.engine
+        recovery = manager.recovery
+        clientTokens = manager.clientTokens
+        backgroundRecovery = manager.backgroundRecovery
+        resourceServers = manager.resourceServers
+        pulls = manager.pulls
+        self.names = names
+    }
+
     package var context: RenewalContext { engine.context }
 
     /// The login that is meant. Users whom the vault does not know are pulled from where the app says, if it does.
     func session(of login: LoginRef) async throws -> SessionSnapshot {
+        let meant = try names.login(login)
         do {
-            return try await vault.session(of: login)
+            return try await vault.session(of: meant)
         } catch let error as VaultError where error.code == .unknownUser {
-            guard let source = context.options.loginSource, let userId = login.userId, login.tenant == nil else {
+            guard let source = context.options.loginSource, let userId = login.userId, names == .whole else {
                 throw error
             }
             try await pulls.pull(userId, from: source, into: vault)
-            return try await vault.session(of: login)
+            return try await vault.session(of: meant)
         }
+    }
+
+    /// The login that is meant. One that is named by its id is not read.
+    package func handle(of login: LoginRef) async throws -> LoginHandle {
+        try await vault.handle(of: names.login(login))
     }
 
     var revoker: Revoker { context.revoker }

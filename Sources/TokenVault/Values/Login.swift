@@ -33,7 +33,7 @@ public struct Login: Sendable, Equatable {
     /// Whether the provider wants the user to act before it renews this login. It is not dead.
     public let needsUser: Bool
     /// No renewal is tried before this time: a backoff, or because the server asked for it.
-    public let notBefore: Date?
+    package let notBefore: Date?
     /// A renewal may have reached the server and no usable reply came; the same refresh token is sent again.
     public let isInDoubt: Bool
     /// Why no refresh token is sent for the login until an operator decides; nil: nothing holds it.
@@ -45,30 +45,30 @@ public struct Login: Sendable, Equatable {
     public var authorizationDetails: String? { attributes[Self.detailsName] }
     static let detailsName = "authorization_details"
     /// What the provider said when it last refused to renew this login; nil after a success.
-    public let lastRefusal: Refusal?
+    package let lastRefusal: Refusal?
     /// Whether that refusal does not pass by itself: someone must look at it.
-    public let isRefused: Bool
+    package let isRefused: Bool
     /// The user's id at the provider, if a checked id token has named it. No rendering shows it: it may be an e-mail
     /// address.
     public var subject: String? { hiddenSubject.text }
     let hiddenSubject: HiddenText
     /// Access tokens beside the login's own, for single resources or of narrower scopes.
-    public let resourceTokens: [ResourceToken]
+    package let resourceTokens: [ResourceToken]
     /// Where the login was imported from; nil: it was not, or its imported chain has ended.
-    public let origin: LoginOrigin?
+    package let origin: LoginOrigin?
     /// How many refresh tokens this user may have at the provider, and has here. Nil where the provider's profile gives
     /// no limit, in listings of more than one user, and in what a change of tokens returns.
-    public internal(set) var tokenLimit: TokenLimit?
+    package internal(set) var tokenLimit: TokenLimit?
 
     /// An access token beside the login's own (RFC 8707), without the token.
-    public struct ResourceToken: Sendable, Equatable {
-        public let resource: String?
+    package struct ResourceToken: Sendable, Equatable {
+        package let resource: String?
         /// The scope that was asked for; nil: what was granted.
-        public let requestedScope: Scope?
-        public let scope: Scope?
-        public let expiresAt: Date?
+        package let requestedScope: Scope?
+        package let scope: Scope?
+        package let expiresAt: Date?
         /// Whether a resource server refused it.
-        public let isRejected: Bool
+        package let isRejected: Bool
     }
 
     /// What holds a login.
@@ -82,9 +82,9 @@ public struct Login: Sendable, Equatable {
     }
 
     /// A renewal that the provider refused.
-    public struct Refusal: Sendable, Equatable {
-        public let date: Date
-        public let answer: ProviderAnswer
+    package struct Refusal: Sendable, Equatable {
+        package let date: Date
+        package let answer: ProviderAnswer
 
         package init(date: Date, answer: ProviderAnswer) {
             self.date = date
@@ -94,20 +94,20 @@ public struct Login: Sendable, Equatable {
 
     /// Some providers end the oldest refresh token of a user and client, without a word, when there is one more than
     /// this.
-    public struct TokenLimit: Sendable, Equatable {
-        public let maximum: Int
+    package struct TokenLimit: Sendable, Equatable {
+        package let maximum: Int
         /// Logins of this user at this provider that have a refresh token, as far as this vault knows.
-        public let held: Int
+        package let held: Int
 
         /// Whether one more log-in ends the oldest.
-        public var isReached: Bool { held >= maximum }
+        package var isReached: Bool { held >= maximum }
     }
 }
 
 /// Which other system a login comes from, and who owns its chain.
-public struct LoginOrigin: Sendable, Hashable {
+package struct LoginOrigin: Sendable, Hashable {
     /// Who may spend the refresh token.
-    public enum Owner: String, Sendable, Hashable, CaseIterable {
+    package enum Owner: String, Sendable, Hashable, CaseIterable {
         /// The other system: this vault serves the access token, and sends nothing.
         case source
         /// This vault.
@@ -117,12 +117,12 @@ public struct LoginOrigin: Sendable, Hashable {
     }
 
     /// What the operator calls the other system.
-    public let source: String
-    public let owner: Owner
+    package let source: String
+    package let owner: Owner
     /// When tokens of it were last taken over.
-    public let takenAt: Date
+    package let takenAt: Date
     /// The last complete reading of the source did not find the login.
-    public let isMissing: Bool
+    package let isMissing: Bool
 }
 
 /// Where the expiry of an access token comes from.

@@ -45,7 +45,7 @@ public struct LoginFilter: Sendable, Equatable {
     }
 
     /// Whether it fits every login.
-    public var isEmpty: Bool { self == LoginFilter() }
+    package var isEmpty: Bool { self == LoginFilter() }
 
     /// Whether a login fits.
     public func fits(_ login: Login) -> Bool {

@@ -15,8 +15,6 @@ public struct LoginRef: Sendable {
     }
 
     let choice: Choice
-    /// Whose login it must be. Then user ids and names of providers are qualified.
-    var tenant: Tenant?
 
     /// Nil where the login is named by its id.
     var userId: String? {

@@ -31,22 +31,22 @@ public protocol LoginSource: Sendable {
 /// A login that another system has let go. Its renderings show neither tokens nor the account.
 public struct ReleasedLogin: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// What the other system calls the login: the same whenever it is given.
-    public var key: String
+    package var key: String
     /// The provider's name in this vault.
-    public var provider: String
-    public var accessToken: AccessToken?
+    package var provider: String
+    package var accessToken: AccessToken?
     /// Nil if it is not known.
-    public var expiresAt: Date?
-    public var refreshToken: RefreshToken?
+    package var expiresAt: Date?
+    package var refreshToken: RefreshToken?
     /// Nil if it is not known, or never.
-    public var refreshExpiresAt: Date?
-    public var scope: Scope?
+    package var refreshExpiresAt: Date?
+    package var scope: Scope?
     /// Nil: `Bearer`, or `DPoP` with a key.
-    public var tokenType: TokenType?
-    public var dpopKey: DPoPKey?
-    public var label: String?
+    package var tokenType: TokenType?
+    package var dpopKey: DPoPKey?
+    package var label: String?
     /// The user's id at the provider.
-    public var subject: String?
+    package var subject: String?
 
     public init(
         key: String, provider: String, accessToken: AccessToken? = nil, expiresAt: Date? = nil,

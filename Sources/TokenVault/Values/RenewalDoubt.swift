@@ -1,24 +1,24 @@
 public import FoundationEssentials
 
 /// A renewal whose outcome is unknown: a refresh token may be spent, and no usable reply came.
-public struct RenewalDoubt: Sendable, Equatable {
-    public let since: Date
-    public let cause: Cause
+package struct RenewalDoubt: Sendable, Equatable {
+    package let since: Date
+    package let cause: Cause
 
-    public init(since: Date, cause: Cause) {
+    package init(since: Date, cause: Cause) {
         self.since = since
         self.cause = cause
     }
 
     /// How a doubt came about. An open set; the codes are stored and never reused.
-    public struct Cause: Hashable, Sendable, CustomStringConvertible {
+    package struct Cause: Hashable, Sendable, CustomStringConvertible {
         package let code: UInt8
 
         package init(code: UInt8) {
             self.code = code
         }
 
-        public var description: String {
+        package var description: String {
             switch self {
             case .ownerDied: "ownerDied"
             case .lostReply: "lostReply"
@@ -29,12 +29,12 @@ public struct RenewalDoubt: Sendable, Equatable {
         }
 
         /// The process that had begun the renewal ended before it could note how it went.
-        public static let ownerDied = Self(code: 1)
+        package static let ownerDied = Self(code: 1)
         /// The request may have arrived, and no reply came that could be read.
-        public static let lostReply = Self(code: 2)
+        package static let lostReply = Self(code: 2)
         /// The server answered with an error of its own, before or after it had renewed.
-        public static let serverError = Self(code: 3)
+        package static let serverError = Self(code: 3)
         /// The renewal was taken over from a living process, by an operator or by the policy for stalled owners.
-        public static let takenOver = Self(code: 4)
+        package static let takenOver = Self(code: 4)
     }
 }

@@ -26,5 +26,5 @@ public struct TerminationReason: Hashable, Sendable, CustomStringConvertible {
     public static let unauthorized = Self(code: 4)
 
     /// The reasons that this version knows.
-    public static let known: [TerminationReason] = [.userDisabled, .globalBan, .userDeleted, .unauthorized]
+    package static let known: [TerminationReason] = [.userDisabled, .globalBan, .userDeleted, .unauthorized]
 }

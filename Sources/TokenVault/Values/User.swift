@@ -4,7 +4,7 @@ public import FoundationEssentials
 public struct User: Sendable, Equatable {
     public internal(set) var id: String
     /// The random name by which the audit trail calls the user.
-    public let handle: String
+    package let handle: String
     public let isEnabled: Bool
     /// In the order in which they were made.
     public let logins: [LoginID]
@@ -12,7 +12,7 @@ public struct User: Sendable, Equatable {
 }
 
 /// One line of a listing of users. A row that cannot be opened is listed as such.
-public enum UserEntry: Sendable, Equatable {
+package enum UserEntry: Sendable, Equatable {
     case user(User)
     /// The row with this random handle does not open; the sentence says what is wrong.
     case damaged(handle: String, String)

@@ -80,7 +80,7 @@ public struct UserManagerOptions: Sendable {
     }
 
     /// What ``handlerTimeLimit`` is by default.
-    public static let usualHandlerTimeLimit = Duration.seconds(60)
+    package static let usualHandlerTimeLimit = Duration.seconds(60)
 
     /// What to do about a living process that has begun a renewal and has stalled.
     public enum StallPolicy: String, Sendable, Equatable, CaseIterable {

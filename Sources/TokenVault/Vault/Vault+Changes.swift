@@ -24,7 +24,7 @@ extension Vault {
     ///
     /// - Throws: As ``session(of:)``, and what the body throws.
     func change<R: Sendable>(
-        _ login: LoginRef, _ body: @escaping @Sendable (inout LoginState) throws -> R
+        _ login: QualifiedLogin, _ body: @escaping @Sendable (inout LoginState) throws -> R
     ) async throws -> R {
         let selector = try await selector(of: login)
         do {

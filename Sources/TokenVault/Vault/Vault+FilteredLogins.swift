@@ -2,7 +2,8 @@ import VaultStorage
 
 extension Vault {
     /// The logins that fit, in the order of their ids, page by page: memory does not grow with the vault. Each page is one
-    /// consistent look. A row that cannot be opened is listed whatever the filter says, because what it was is unknown.
+    /// consistent snapshot. A row that cannot be opened is listed whatever the filter says, because its content is unknown;
+    /// except among a tenant's, because its tenant is unknown, too. A tenant's logins have the names within the tenant.
     ///
     /// ```swift
     /// for try await case .login(let login) in vault.logins(where: LoginFilter(provider: "acme", standings: [.dead])) {
@@ -17,7 +18,9 @@ extension Vault {
     public func logins(
         where filter: LoginFilter, after id: LoginID? = nil, pageSize: Int = 500
     ) -> some AsyncSequence<LoginEntry, any Error> & Sendable {
-        filtered(filter, after: id, pageSize: pageSize)
+        var logins = filtered(filter, after: id, pageSize: pageSize)
+        logins.scope = TenantScope(tenant: filter.tenant)
+        return logins
     }
 
     package func filtered(_ filter: LoginFilter, after id: LoginID? = nil, pageSize: Int) -> FilteredLogins {
@@ -89,10 +92,19 @@ package struct FilteredLogins: AsyncSequence, Sendable {
     let filter: LoginFilter
     let first: LoginID?
     let pageSize: Int
+    /// How users and providers are called in what comes.
+    var scope = TenantScope.whole
 
     package func makeAsyncIterator() -> Iterator { Iterator(pages: makePages()) }
 
     package func makePages() -> Pages { Pages(sequence: self, last: first) }
+
+    private func named(_ entries: [LoginEntry]) -> [LoginEntry] {
+        guard scope.tenant != nil else { return entries }
+        return entries.compactMap { entry in
+            if case .login(let login) = entry { .login(scope.plain(login)) } else { nil }
+        }
+    }
 
     /// One pass over the listing.
     package struct Iterator: AsyncIteratorProtocol {
@@ -102,7 +114,7 @@ package struct FilteredLogins: AsyncSequence, Sendable {
         package mutating func next() async throws -> LoginEntry? {
             while entries.isEmpty {
                 guard let page = try await pages.next() else { return nil }
-                entries = page.entries[...]
+                entries = pages.sequence.named(page.entries)[...]
             }
             return entries.removeFirst()
         }

@@ -1,12 +1,18 @@
 package import VaultStorage
 
 extension Vault {
+    /// All users, or those of one tenant under their names in it, in the order of their random handles, page by page: memory
+    /// does not grow with the vault. Rows that cannot be opened are left out; `vaultctl damage list` lists them.
+    public func users(of tenant: Tenant? = nil) -> some AsyncSequence<User, any Error> & Sendable {
+        ListedUsers(vault: self, scope: TenantScope(tenant: tenant))
+    }
+
     /// Users, in the order of their random handles. Each page begins after the last user of the one before.
     ///
     /// - Parameters:
     ///   - cursor: ``UserPage/next`` of the page before; nil for the first.
     ///   - limit: How many at most: 0 to 10 000; what is outside counts as the nearer of these.
-    public func users(after cursor: String? = nil, limit: Int = 100) async throws -> UserPage {
+    package func userPage(after cursor: String? = nil, limit: Int = 100) async throws -> UserPage {
         let limit = limit.asPageLimit
         let after = try cursor.map { text in
             guard let handle = UserHandle(text: text) else {
@@ -22,8 +28,13 @@ extension Vault {
         return UserPage(entries: entries, next: listings.count < limit ? nil : listings.last?.handle.text)
     }
 
-    public func user(_ id: String) async throws -> User {
-        try await VaultError.translating { User(try await store.user(ArgumentCheck.userId(id))) }
+    /// The user of this id, as the app calls them, in a tenant or in none.
+    ///
+    /// - Throws: ``VaultError/Code/unknownUser`` if there is none.
+    public func user(_ id: String, of tenant: Tenant? = nil) async throws -> User {
+        let scope = TenantScope(tenant: tenant)
+        let id = try scope.user(id).text
+        return scope.plain(try await VaultError.translating { User(try await store.user(id)) })
     }
 
     /// Logins, in the order of their ids; of one user, or of all.
@@ -32,7 +43,7 @@ extension Vault {
     ///   - userId: nil for all users.
     ///   - id: The last login of the page before; nil for the first page.
     ///   - limit: How many at most: 0 to 10 000; what is outside counts as the nearer of these.
-    public func logins(ofUser userId: String? = nil, after id: LoginID? = nil, limit: Int = 100) async throws
+    package func logins(ofUser userId: String? = nil, after id: LoginID? = nil, limit: Int = 100) async throws
         -> [LoginEntry]
     {
         try await logins(ofQualified: userId.map { try ArgumentCheck.userId($0) }, after: id, limit: limit)
@@ -60,8 +71,16 @@ extension Vault {
         }
     }
 
-    public func login(_ id: LoginID) async throws -> Login {
-        try await VaultError.translating { await describe(try await store.login(id.handle)) }
+    /// The login of this id. With a tenant, only if it is one of that tenant's, and with the names within it.
+    ///
+    /// - Throws: ``VaultError/Code/unknownLogin`` if there is none.
+    public func login(_ id: LoginID, of tenant: Tenant? = nil) async throws -> Login {
+        let scope = TenantScope(tenant: tenant)
+        return try await VaultError.translating {
+            let stored = try await store.login(id.handle)
+            guard scope.has(stored.userId) else { throw StoreError.notFound(.login) }
+            return scope.plain(await describe(stored))
+        }
     }
 
     /// What the app may know of a stored login.
@@ -98,10 +117,44 @@ extension Vault {
 }
 
 /// A part of the list of users.
-public struct UserPage: Sendable, Equatable {
-    public let entries: [UserEntry]
+package struct UserPage: Sendable, Equatable {
+    package let entries: [UserEntry]
     /// Where the next page begins; nil after the last.
-    public let next: String?
+    package let next: String?
+}
+
+/// Users of a vault, or of one of its tenants.
+struct ListedUsers: AsyncSequence, Sendable {
+    typealias Element = User
+    typealias Failure = any Error
+
+    let vault: Vault
+    let scope: TenantScope
+
+    func makeAsyncIterator() -> Iterator { Iterator(sequence: self) }
+
+    /// One pass over the listing.
+    struct Iterator: AsyncIteratorProtocol {
+        let sequence: ListedUsers
+        var users = [User]()[...]
+        var cursor: String?
+        var isOver = false
+
+        mutating func next() async throws -> User? {
+            while users.isEmpty, !isOver {
+                try Task.checkCancellation()
+                let page = try await sequence.vault.userPage(after: cursor, limit: 500)
+                let scope = sequence.scope
+                users =
+                    page.entries.compactMap { entry in
+                        if case .user(let user) = entry, scope.has(user.id) { scope.plain(user) } else { nil }
+                    }[...]
+                cursor = page.next
+                isOver = cursor == nil
+            }
+            return users.popFirst()
+        }
+    }
 }
 
 extension User {

@@ -1,23 +1,23 @@
-package import VaultStorage
+import VaultStorage
 
 extension Vault {
     /// The login that is meant.
     ///
     /// - Throws: ``VaultError``: `ambiguousLogin` with the logins to choose from, `quarantined` where a damaged one may be
     ///   meant, `notLoggedIn`, `unknownUser`, `unknownLogin`, `unknownProvider`.
-    func session(of login: LoginRef) async throws -> SessionSnapshot {
+    func session(of login: QualifiedLogin) async throws -> SessionSnapshot {
         if case .userAtProvider(let userId, let name) = login.choice {
-            return try await session(ofUser: login.checked(userId), atProvider: name)
+            return try await session(ofUser: userId, atProvider: name)
         }
         return try await session(selector(of: login))
     }
 
-    private func session(ofUser userId: String, atProvider name: String) async throws -> SessionSnapshot {
+    private func session(ofUser userId: QualifiedUserID, atProvider name: String) async throws -> SessionSnapshot {
         do throws(StoreError) {
             let known = knownNames.handle(of: name)
             let provider = if let known { known } else { try await store.provider(named: name).handle }
             if known == nil { knownNames.keep(provider, for: name) }
-            if let found = try await store.session(ofUser: userId, at: provider) { return found }
+            if let found = try await store.session(ofUser: userId.text, at: provider) { return found }
         } catch {
             throw VaultError(error)
         }
@@ -25,30 +25,31 @@ extension Vault {
     }
 
     /// How the storage finds the login that is meant. Only for a user at a provider it is looked for here.
-    func selector(of login: LoginRef) async throws -> LoginSelector {
+    func selector(of login: QualifiedLogin) async throws -> LoginSelector {
         switch login.choice {
         case .login(let id):
-            if let tenant = login.tenant { try await require(id, of: tenant) }
+            try await require(id, of: login.scope)
             return .login(id.handle)
-        case .user(let userId): return .user(try login.checked(userId))
+        case .user(let userId): return .user(userId.text)
         case .userAtProvider(let userId, let name):
-            return .login(try await session(ofUser: login.checked(userId), atProvider: name).login)
+            return .login(try await session(ofUser: userId, atProvider: name).login)
         }
     }
 
     /// The login that is meant. One that is named by its id is not read.
-    package func handle(of login: LoginRef) async throws -> LoginHandle {
+    func handle(of login: QualifiedLogin) async throws -> LoginHandle {
         if case .login(let id) = login.choice {
-            if let tenant = login.tenant { try await require(id, of: tenant) }
+            try await require(id, of: login.scope)
             return id.handle
         }
         return try await session(of: login).login
     }
 
-    /// Ids of logins say nothing about their tenant. One of another tenant is told like one that there is not.
-    func require(_ id: LoginID, of tenant: Tenant) async throws {
+    /// Ids of logins say nothing about their tenant. A login of another tenant is reported as unknown.
+    private func require(_ id: LoginID, of scope: TenantScope) async throws {
+        guard scope != .whole else { return }
         try await VaultError.translating {
-            guard tenant.plain(try await store.login(id.handle).userId) != nil else {
+            guard scope.has(try await store.login(id.handle).userId) else {
                 throw StoreError.notFound(.login)
             }
         }
@@ -57,11 +58,11 @@ extension Vault {
     /// Logins of one user that are looked at: more than anyone has.
     static let mostLogins = 10_000
 
-    private func onlyLogin(ofUser userId: String, atProvider name: String) async throws -> LoginHandle {
+    private func onlyLogin(ofUser userId: QualifiedUserID, atProvider name: String) async throws -> LoginHandle {
         let listings = try await VaultError.translating {
             let provider = try await store.provider(named: name).handle
             knownNames.keep(provider, for: name)
-            return try await store.logins(ofUser: userId, after: nil, limit: Self.mostLogins).filter {
+            return try await store.logins(ofUser: userId.text, after: nil, limit: Self.mostLogins).filter {
                 // One that does not open may be at any provider.
                 $0.login.map { $0.provider == provider } ?? true
             }
@@ -80,11 +81,5 @@ extension Vault {
                     hint: "name one of them"))
         }
         return only.handle
-    }
-}
-
-extension LoginRef {
-    fileprivate func checked(_ userId: String) throws -> String {
-        try tenant == nil ? ArgumentCheck.userId(userId) : ArgumentCheck.qualifiedUserId(userId)
     }
 }

@@ -4,7 +4,7 @@ extension Vault {
     /// Returns if a change can be stored in this vault now, and otherwise throws what prevents it: it is opened for
     /// reading alone, or not writable, or another process keeps the write lock. Waits for that as long as a change would.
     /// Stores nothing.
-    public func checkWriting() async throws {
+    package func checkWriting() async throws {
         try requireOpen()
         try await VaultError.translating {
             if let refusal = store.readOnlyRefusal { throw refusal }

@@ -15,13 +15,13 @@ public struct VaultWitness: Sendable, Equatable {
         case program([String])
     }
 
-    public var keeper: Keeper
+    package var keeper: Keeper
     /// Whether a change counts as durable only once the witness has it. With a program, each change then waits for it.
-    public var isWrittenAtEveryCommit: Bool
+    package var isWrittenAtEveryCommit: Bool
     /// A file to which each login is written before its refresh token is sent, one line each: the number of an audit row,
     /// the login's id, and the generation of the token. After a loss it tells which logins may have moved on since a
     /// backup was made. It grows by some 50 bytes with each renewal; begin a new one after each backup.
-    public var intentLog: String?
+    package var intentLog: String?
     /// Whether the witness may have no note yet, and gets its first one when the vault is opened. Otherwise a vault whose
     /// witness has no note is refused as ``VaultError/Code/rollbackSuspected``: its disk may not be mounted.
     public var begins = false

@@ -14,7 +14,7 @@ extension UserManager {
     ///   ``VaultError/Code/conflict`` if it does not need this, or was ended by what its provider or the app has said.
     @discardableResult
     package func revive(_ login: LoginRef) async throws -> Login {
-        let login = try await vault.handle(of: login)
+        let login = try await handle(of: login)
         let now = vault.now
         let updated = try await vault.updateLogin(login) { state in
             try state.requireUnheld(now: now)

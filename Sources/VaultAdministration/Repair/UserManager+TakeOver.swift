@@ -11,7 +11,7 @@ extension UserManager {
     /// The renewal is in doubt from then on, and the audit trail says that it was taken over.
     /// - Throws: ``VaultError/Code/conflict`` if no process has a renewal of this login.
     package func takeOver(_ login: LoginRef) async throws {
-        let (login, now) = await (try vault.handle(of: login), vault.now)
+        let (login, now) = await (try handle(of: login), vault.now)
         try await vault.updateLogin(login) { state in
             guard let intent = state.intent, intent.owner != IntentRecord.nobody else {
                 throw VaultError(.conflict, "no process has begun a renewal of this login")
