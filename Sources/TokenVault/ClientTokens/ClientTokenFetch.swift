@@ -12,10 +12,10 @@ struct ClientTokenFetch {
 
     /// How long to wait after the n-th failure in a row.
     enum Pause: Sendable {
-        /// No one else has to wait: the provider's breaker says how long.
+        /// No pause for this token: the provider's breaker decides how long to wait.
         case none
         case backoff
-        /// The provider has looked at what was asked, and said no.
+        /// The provider considered the request and refused it.
         case refusal
 
         func callAsFunction(afterFailures failures: Int, retryAfter: Duration?, random: Double) -> Duration {
@@ -41,7 +41,7 @@ struct ClientTokenFetch {
 
     func run(_ proof: DPoPContext?) async -> Result {
         guard let binding = try? ServerBinding(provider.record) else {
-            return refused(VaultError(.providerMisconfigured, "what is stored of this provider cannot be used"))
+            return refused(VaultError(.providerMisconfigured, "the stored data of this provider cannot be used"))
         }
         guard !provider.record.isPublicClient else {
             return refused(
@@ -85,7 +85,7 @@ struct ClientTokenFetch {
         let answer = attempt.answer(hiding: provider.record.clientSecrets.compactMap { $0.string() })
         switch attempt.outcome {
         case .success(let issued):
-            // Requests with refresh tokens go with the secret that was taken, too.
+            // Requests with refresh tokens use the accepted secret, too.
             if attempt.refusedSecrets > 0 { _ = await context.promote(attempt.refusedSecrets, of: provider) }
             context.health.change(provider.handle) { $0.breaker.close() }
             return Result(end: .issued(issued, startedAt: Timestamp(attempt.startedAt)), outcome: .renewed)
@@ -106,7 +106,7 @@ struct ClientTokenFetch {
         case .nonceRequired, .invalidProof:
             return transient(
                 VaultError(.tryLater, "the provider did not take the proof of the client's key", answer: answer))
-        // Nothing can be spent by this request: what is lost is asked for again.
+        // This request spends nothing: a lost reply is simply requested again.
         case .inDoubt:
             return transient(VaultError(.tryLater, "no usable reply came", answer: answer))
         case .transient(let failure):
@@ -118,7 +118,7 @@ struct ClientTokenFetch {
         }
     }
 
-    /// What was asked was refused, or all that a client may ask for.
+    /// The error for a refused resource or scope, or for a client that may get no token at all.
     private func refusal(_ answer: ProviderAnswer?) -> VaultError {
         if key.target.isOwn {
             return VaultError(

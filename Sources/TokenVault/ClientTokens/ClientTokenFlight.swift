@@ -1,7 +1,7 @@
 import OAuthClient
 import Synchronization
 
-/// One fetch of a client's token, and those who wait for it. None of them can end it.
+/// One fetch of a client's token, and its waiting callers. None of them can end it.
 final class ClientTokenFlight: Sendable {
     enum Wait: Sendable {
         case token(ClientToken)

@@ -5,23 +5,23 @@ import VaultStorage
 /// Access tokens of the clients themselves, in memory: each is fetched once for any number of callers, and again before
 /// it expires. See docs/adr/0066.
 final class ClientTokens: Sendable {
-    /// What is known of one kind of token.
+    /// The state of one kind of token.
     private struct Entry: Sendable {
         var token: ClientToken?
         /// An API refused it.
         var isRejected = false
         var failures = 0
-        /// Why the last fetch failed, and by the clock that is never set, until when it is not tried again.
+        /// Why the last fetch failed, and until when it is not retried, by the clock that is never set.
         var obstacle: (error: VaultError, until: Duration)?
 
         var usable: ClientToken? { isRejected ? nil : token }
     }
 
     private struct State {
-        /// As many kinds of tokens as a service has uses for; older ones are fetched anew.
+        /// Room for as many kinds of tokens as a service uses; older ones are fetched again.
         var entries = RecentTable<ClientTokenKey, Entry>(capacity: 1_024)
         var flights: [ClientTokenKey: ClientTokenFlight] = [:]
-        /// One for each client: in memory, because a token that is bound to a lost key is fetched anew.
+        /// One per client. In memory, because a token that is bound to a lost key is fetched again.
         var keys: [ProviderHandle: DPoPContext] = [:]
         var generation = 0
     }
@@ -41,7 +41,7 @@ final class ClientTokens: Sendable {
 
     private var vault: Vault { context.vault }
 
-    /// The demand that asks for another token than the newest.
+    /// The demand for a token newer than the latest one.
     func demandForNewer(_ key: ClientTokenKey) -> RenewalDemand {
         state.withLock { .newer(than: Int64($0.entries[key]?.token?.generation ?? 0)) }
     }
@@ -74,7 +74,7 @@ final class ClientTokens: Sendable {
         }
     }
 
-    /// The token that is at hand if it is good for long enough.
+    /// The token at hand, if it is good for long enough.
     func validToken(_ key: ClientTokenKey, _ demand: RenewalDemand) -> ClientToken? {
         let (now, setBack) = (vault.now, vault.clock.setBack)
         return state.withLock { state in
@@ -85,7 +85,7 @@ final class ClientTokens: Sendable {
         }
     }
 
-    /// Takes a token out of use. False: it was already, or has been replaced.
+    /// Takes a token out of use. False if it already was, or has been replaced.
     func reject(_ token: ClientToken) -> Bool {
         state.withLock { state in
             guard var entry = state.entries[token.key], entry.token?.generation == token.generation, !entry.isRejected
@@ -197,7 +197,7 @@ extension ClientToken {
 }
 
 extension VaultError {
-    /// The same, with the time that is left of the pause.
+    /// The same error, with the rest of the pause as its retry time.
     fileprivate func retrying(after pause: Duration) -> VaultError {
         VaultError(code, message, hint: hint, logins: logins, retryAfter: pause, answer: answer)
     }

@@ -1,13 +1,13 @@
 import DequeModule
 import Synchronization
 
-/// What one subscriber has yet to fetch: in order, and bounded. Putting in never waits.
+/// One subscriber's unfetched events: in order, and bounded. Putting in never waits.
 final class EventBuffer<Element: Sendable>: Sendable {
-    /// What becomes of an element for which there is no room.
+    /// How a full buffer treats a new element.
     enum Overflow: Sendable {
-        /// It is counted; the count follows what was kept.
+        /// Counts it; the count follows the kept elements.
         case count(@Sendable (Int) -> Element)
-        /// The oldest one goes, so that the newest always arrives.
+        /// Drops the oldest element, so that the newest always arrives.
         case dropOldest
     }
 
@@ -50,7 +50,7 @@ final class EventBuffer<Element: Sendable>: Sendable {
         reader?.resume(returning: element)
     }
 
-    /// Notes events that were not seen, to be reported after what is kept.
+    /// Records events that were not seen, to be reported after the kept ones.
     func miss(_ count: Int) {
         guard case .count(let report) = overflow, count > 0 else { return }
         let reader: CheckedContinuation<Element?, Never>? = state.withLock { state in
@@ -69,7 +69,7 @@ final class EventBuffer<Element: Sendable>: Sendable {
         reader?.resume(returning: report(count))
     }
 
-    /// What is kept can still be fetched.
+    /// Kept elements can still be fetched.
     func finish() {
         let reader = state.withLock { state in
             state.isFinished = true
@@ -86,7 +86,7 @@ final class EventBuffer<Element: Sendable>: Sendable {
                 let immediate: (isReady: Bool, element: Element?) = state.withLock { state in
                     if state.readerIsCancelled { return (true, nil) }
                     if let element = take(&state) { return (true, element) }
-                    // A second reader of the same buffer would steal: it gets the end.
+                    // A second reader would take elements from the first: it gets the end.
                     if state.isFinished || state.reader != nil { return (true, nil) }
                     state.reader = continuation
                     return (false, nil)
@@ -103,7 +103,7 @@ final class EventBuffer<Element: Sendable>: Sendable {
         }
     }
 
-    /// Everything that is there now.
+    /// Everything in the buffer now.
     func takeAll() -> [Element] {
         state.withLock { state in
             var all: [Element] = []

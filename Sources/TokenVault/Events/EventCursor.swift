@@ -2,11 +2,11 @@ import OAuthClient
 import VaultCrypto
 import VaultStorage
 
-/// A place in the vault's record of events, to be kept and used after a restart. A short text that holds no secret.
+/// A position in the vault's record of events, to save and use after a restart. A short text without secrets.
 public struct EventCursor: Hashable, Sendable, LosslessStringConvertible {
     /// The row of the audit trail up to which everything has been read.
     let sequence: Int64
-    /// The beginning of its link: another trail has another one there. Empty: it is not compared.
+    /// The beginning of that row's link, which differs in another trail. Empty: not compared.
     let mark: String
 
     init(sequence: Int64, mark: String) {

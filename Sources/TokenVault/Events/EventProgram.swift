@@ -1,10 +1,10 @@
 import VaultCrypto
 import VaultStorage
 
-/// A program of the operator's that is told of each event. No shell reads its arguments.
+/// An operator's program that is run for each event. No shell reads its arguments.
 ///
-/// It is called with the event's name as its last argument, and with the event as JSON on standard input. Exit code 0: it
-/// has dealt with it.
+/// Its last argument is the event's name, and its standard input is the event as JSON. Exit code 0 means that it has
+/// handled the event.
 package struct EventProgram: Sendable {
     private static let mostOutput = 65_536
     private let program: OperatorProgram

@@ -1,42 +1,42 @@
 import VaultStorage
 
-/// Which logins a subscriber wants to hear of.
+/// The logins that a subscriber watches.
 enum FeedScope: Sendable {
     case all
     case user(String)
     case login(LoginHandle)
 }
 
-/// An event, and whom it is about.
+/// An event, with its login and user.
 struct FeedEvent: Sendable {
     let event: SessionEvent
     let login: LoginHandle
     let user: UserHandle
     let userId: String
-    /// The row that it is from; nil: it came of the time.
+    /// The audit row that it is from; nil: only time has passed.
     let sequence: Int64?
 }
 
-/// One who gets events, or states.
+/// A receiver of events or of states.
 struct FeedSubscriber: Sendable {
     enum Sink: Sendable {
         case events(EventBuffer<SessionEvent>)
-        /// With the state that came last.
+        /// With the state that was delivered last.
         case states(EventBuffer<SessionState>, last: SessionState)
     }
 
     let scope: FeedScope
     var sink: Sink
-    /// Of a scope that names a user: nil while the vault does not know them.
+    /// For a scope that names a user: nil while the vault does not know them.
     var user: UserHandle?
     /// Rows up to this one were written before the subscription.
     let from: Int64
     /// The logins as they were when the subscription began, so that nothing is reported twice.
     var known: [LoginHandle: WatchedLogin] = [:]
-    /// What has been reported of their states since.
+    /// The states reported since.
     var states: [LoginHandle: SessionState] = [:]
 
-    /// Whether the subscription began after this, or with it.
+    /// Whether the subscription began after the event, or with it.
     func has(_ event: FeedEvent) -> Bool {
         if let sequence = event.sequence, sequence <= from, event.event.kind.isOfRow { return true }
         guard let known = known[event.login], let generation = event.event.generation else { return false }
@@ -59,7 +59,7 @@ struct FeedSubscriber: Sendable {
 }
 
 extension SessionEvent.Kind {
-    /// Whether it is reported because of a row; the others come of the time.
+    /// Whether an audit row reports it; the others follow from time alone.
     fileprivate var isOfRow: Bool {
         switch self {
         case .updated, .stateChanged, .refreshFailed, .recovered, .scopeChanged, .error, .providerStopped,

@@ -6,11 +6,11 @@ struct FeedSubscribers: Sendable {
     private(set) var last = 0
     private var ofAll: Set<Int> = []
     private var ofLogin: [LoginHandle: Set<Int>] = [:]
-    /// As far as the vault knows these users.
+    /// For users that the vault knows.
     private var ofUser: [UserHandle: Set<Int>] = [:]
-    /// By the names that were given: the user need not be there yet.
+    /// By the given user ids: a user need not exist yet.
     private var ofName: [UserKey: Set<Int>] = [:]
-    /// For tests: how many subscribers have been asked whether they want something.
+    /// For tests: how many subscribers have been asked whether they want an event.
     private(set) var work = 0
 
     var isEmpty: Bool { subscribers.isEmpty }
@@ -33,7 +33,8 @@ struct FeedSubscribers: Sendable {
         return subscriber
     }
 
-    /// Those who wait for this user, who has come, or has come back with another handle. Gives the handles before.
+    /// Finds the subscribers that wait for this user, who was added, or added again with another handle. Returns the
+    /// earlier handles.
     mutating func meet(_ user: UserHandle, named name: String) -> [UserHandle?] {
         var earlier: [UserHandle?] = []
         for number in ofName[UserKey(name)] ?? [] {
@@ -78,7 +79,7 @@ extension FeedSubscribers {
         for number in ofUser[event.user] ?? [] { deliver(event, to: number) }
     }
 
-    /// What a row says of no login alone, to those who watch all.
+    /// Delivers an event that concerns no single login to the subscribers of all logins.
     mutating func deliver(_ event: SessionEvent, of sequence: Int64) {
         for number in ofAll {
             work += 1
@@ -105,7 +106,7 @@ extension FeedSubscribers {
         }
     }
 
-    /// The state of a user, to those who watch it; asked for once there are any.
+    /// Delivers a user's state to its subscribers. The state is computed only if there are any.
     mutating func deliver(stateOf user: UserKey, _ state: (UserHandle?) -> SessionState) {
         for number in ofName[user] ?? [] {
             guard let subscriber = subscribers[number], case .states = subscriber.sink else { continue }
@@ -120,12 +121,12 @@ extension FeedSubscribers {
         buffer.put(next)
     }
 
-    /// Events that subscribers to all logins do not get.
+    /// Records events that subscribers to all logins do not get.
     func missOfAll(_ count: Int) {
         for number in ofAll { subscribers[number]?.miss(count) }
     }
 
-    /// Events that are lost to every subscriber, whatever they were about.
+    /// Records events that are lost to every subscriber, whatever their subject.
     func miss(_ count: Int) {
         for subscriber in subscribers.values { subscriber.miss(count) }
     }

@@ -7,8 +7,8 @@ final class FeedSubscription<Element: Sendable>: Sendable {
     private let feed: SessionFeed
     private let place: FeedPlace
 
-    /// - Parameter begin: Gives the subscriber's number; nil where there is nothing to come. It has run when this
-    ///   returns, if the engine reads without waiting; otherwise, what this process changes waits for it.
+    /// - Parameter begin: Returns the subscriber's number; nil where no event will come. If the engine reads without
+    ///   waiting, it has run when this initializer returns; otherwise changes by this process wait for it.
     init(
         _ buffer: EventBuffer<Element>, _ feed: SessionFeed, _ begin: @escaping @Sendable () async -> Int?
     ) {
@@ -56,7 +56,7 @@ private final class FeedPlace: Sendable {
     }
 }
 
-/// Subscriptions of one sequence: the one that began with the sequence is the first iterator's.
+/// Subscriptions of one sequence. The first iterator gets the one that began with the sequence.
 struct FeedSubscriptions<Element: Sendable>: Sendable {
     private final class First: Sendable {
         let subscription: Mutex<FeedSubscription<Element>?>

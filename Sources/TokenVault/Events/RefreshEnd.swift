@@ -13,11 +13,11 @@ struct RefreshEnd: Equatable, Sendable {
     let endsAt: Timestamp
     let warnsAt: Timestamp
 
-    /// Nil: neither end is known.
+    /// Nil if neither end is known.
     ///
     /// - Parameters:
-    ///   - lifetime: That of the login's grant; nil: not known.
-    ///   - obtainedAt: When the refresh token came.
+    ///   - lifetime: The lifetime of the login's grant; nil: unknown.
+    ///   - obtainedAt: When the refresh token was obtained.
     init?(_ look: LoginSnapshot, _ lifetime: GrantLifetime?, obtainedAt: Timestamp, _ options: SessionEventOptions) {
         var (end, start) = (look.refreshExpiresAt, obtainedAt)
         if let grant = look.grant, case .limited(let lifetime)? = lifetime {
@@ -26,7 +26,7 @@ struct RefreshEnd: Equatable, Sendable {
         }
         guard let end else { return nil }
         endsAt = end
-        // A refresh token that lives for a week is not announced to end on the day on which it came.
+        // The end of a refresh token that lives for a week is not announced on the day it was obtained.
         let lead = min(options.refreshTokenWarningLead, max(.zero, end.since(start) / 4))
         warnsAt = end.advanced(by: .zero - lead)
     }

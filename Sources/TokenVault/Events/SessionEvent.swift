@@ -1,11 +1,12 @@
 public import FoundationEssentials
 
-/// Something that happened to a login, or to a provider with all of its logins, in this process or another, or by `vaultctl`.
+/// Something that happened to a login, or to a provider and all of its logins: in this process, in another, or by
+/// `vaultctl`.
 ///
 /// ```swift
 /// for await event in users.events(userId: "alice") {
 ///     switch event.kind {
-///     case .willExpire(let date): print("runs out at \(date)")
+///     case .willExpire(let date): print("expires at \(date)")
 ///     case .refreshFailed(let failure): askToLogIn("alice", failure.reason)
 ///     case .missed: lookAgain()
 ///     default: break
@@ -14,9 +15,9 @@ public import FoundationEssentials
 /// ```
 public struct SessionEvent: Sendable, Equatable {
     public internal(set) var kind: Kind
-    /// Nil with ``Kind/missed(count:)`` and with what is about a provider.
+    /// Nil for ``Kind/missed(count:)`` and for events about a provider.
     public let login: LoginID?
-    /// Nil where ``login`` is, and for a user who has been erased meanwhile.
+    /// Nil where ``login`` is, and for a user who has since been erased.
     public internal(set) var userId: String?
     /// Which link of the login's chain the event is about. With ``login`` it names a token: use the two to recognise
     /// duplicates from several processes. Nil where ``login`` is.
@@ -26,12 +27,12 @@ public struct SessionEvent: Sendable, Equatable {
     /// With ``Kind/refreshFailed(_:)`` and ``Kind/error(_:)``: the provider's status, and its error code if that is a
     /// registered one, such as `400 invalid_grant`. ``Login/lastRefusal`` has its words.
     public internal(set) var answer: String?
-    /// Of an event that was read by ``UserManager/events(after:of:)``: where to go on once it has been dealt with.
+    /// For an event that was read by ``UserManager/events(after:of:)``: where to continue once it has been handled.
     public internal(set) var cursor: EventCursor?
 
     public enum Kind: Sendable, Equatable {
-        /// The access token expires soon: comes three minutes before, or at once if less is left when the token is set.
-        /// Once for each token.
+        /// The access token expires soon: reported three minutes before, or at once if less is left when the token is
+        /// set. Once per token.
         case willExpire(at: Date)
         /// The access token has expired. Always after ``willExpire(at:)``, once for each token.
         case expired
@@ -40,23 +41,25 @@ public struct SessionEvent: Sendable, Equatable {
         case stateChanged(SessionState)
         /// The login is dead: nothing is sent for it before the app sets a new token.
         case refreshFailed(RefreshFailure)
-        /// The login lives again, after it was dead, terminated, or needed its user: it has a new token or chain, or its flag
-        /// was lifted.
+        /// The login works again, after it was dead, terminated, or needed its user: it has a new token or chain, or
+        /// its flag was lifted.
         case recovered
-        /// The new token may do something else than the one before it.
+        /// The new token's rights differ from those of the one before it.
         ///
-        /// - Parameter isNarrower: Whether it lacks something that the one before could do.
+        /// - Parameter isNarrower: Whether it lacks a right that the one before had.
         case scopeChanged(isNarrower: Bool)
-        /// The refresh token, or the whole grant, ends at this time: the user must log in again before.
+        /// The refresh token, or the whole grant, ends at this time: the user must log in again before then.
         case refreshTokenWillExpire(at: Date)
-        /// A token was handed in that cannot be used, or a renewal met something that only people can mend.
+        /// An unusable token was handed in, or a renewal met a problem that only a person can fix.
         case error(VaultError.Code)
-        /// The provider has ended this many logins in a row, without a renewal between. It may be out of order, so until
-        /// ``providerResumed(name:)`` it ends no other: those that it refuses wait. For subscribers to all logins.
+        /// The provider has ended this many logins in a row, without a renewal in between. It may be malfunctioning, so
+        /// until ``providerResumed(name:)`` it ends no other login: the ones that it refuses wait. For subscribers to
+        /// all logins.
         case providerStopped(name: String, ended: Int)
-        /// A provider that was stopped goes on: a renewal succeeded, or an operator says that its ends are right.
+        /// A stopped provider is trusted again: a renewal succeeded, or an operator confirmed that it was right to end
+        /// the logins.
         case providerResumed(name: String)
-        /// The subscriber was too slow, or the vault's record was cut: at least so many events are lost. Read again
+        /// The subscriber was too slow, or the vault's record was cut: at least this many events are lost. Read again
         /// what you need to know.
         case missed(count: Int)
     }

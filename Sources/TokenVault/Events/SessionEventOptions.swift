@@ -7,10 +7,10 @@ public struct SessionEventOptions: Sendable {
     /// How many events are kept for each subscriber that does not fetch them. Later ones are counted, and reported as
     /// ``SessionEvent/Kind/missed(count:)``.
     public var bufferLimit: Int
-    /// How often the vault is looked at for changes of other processes.
+    /// How often the vault is checked for changes by other processes.
     public var pollInterval: Duration
-    /// For subscribers to all logins: how many logins whose tokens expire soon are remembered at a time. Others come as
-    /// ``SessionEvent/Kind/missed(count:)`` when they are renewed.
+    /// For subscribers to all logins: how many logins whose tokens expire soon are remembered at a time. Others are
+    /// reported as ``SessionEvent/Kind/missed(count:)`` when they are renewed.
     package var mostUnnamedLogins = 65_536
     /// How many user ids are remembered, so that they are not read from the vault for each row.
     package var mostNames = 4_096

@@ -3,14 +3,14 @@ import Synchronization
 import VaultStorage
 
 extension SessionFeed {
-    /// Rows at once: while they are reported, new subscribers wait.
+    /// Rows per step: while they are reported, new subscribers wait.
     private static let batch = 64
 
-    /// Reports everything that there is to report now. Gives how long there is nothing to do; nil when another task has
+    /// Reports everything that there is to report now. Returns how long there is nothing to do; nil if another task has
     /// taken over, or the vault is closed.
     ///
-    /// The vault is read without the lock on what the feed knows, which is taken for each row anew: a new subscriber
-    /// does not wait for the disk.
+    /// Reads the vault without the lock on the feed's state, and takes the lock for each row separately: a new
+    /// subscriber does not wait for the disk.
     func step(_ epoch: Int) async -> Duration? {
         // Taken first: a row that was committed before a notice was posted is reported before it.
         let notices = inbox.withLock { inbox in
@@ -36,7 +36,7 @@ extension SessionFeed {
         }
     }
 
-    /// Reports what there is now, on the calling thread. False without subscribers.
+    /// Reports everything there is now, on the calling thread. False without subscribers.
     @discardableResult
     func catchUp() async -> Bool {
         guard let epoch = state.withLock({ $0.subscribers.isEmpty ? nil : $0.epoch }) else { return false }
@@ -56,7 +56,7 @@ extension SessionFeed {
         guard let (cursor, link) = state.withLock({ $0.epoch == epoch ? ($0.cursor, $0.link) : nil }) else {
             return nil
         }
-        // The row that was reported last comes along: it says whether this is still the same trail.
+        // The row that was reported last is included: it shows whether this is still the same trail.
         var entries = try await store.auditEntries(after: cursor - 1, limit: Self.batch + 1)
         if let last = entries.first, last.sequence == cursor {
             if let link, link != last.link { return try await reportOtherTrail(after: cursor, epoch) }
@@ -70,7 +70,7 @@ extension SessionFeed {
         for entry in entries {
             switch try await report(entry, after: position, epoch) {
             case .reported: position = entry.sequence
-            // Another task has reported it: go on from there.
+            // Another task has reported it: continue from there.
             case .overtaken: return false
             case .over: return nil
             }
@@ -87,8 +87,8 @@ extension SessionFeed {
         case needs(RowNeeds)
     }
 
-    /// Changes the state at a position, which the change moves, as soon as everything has been read that it needs. What it
-    /// needs may grow while it is read: a subscriber may have come.
+    /// Changes the state at a position, which the change moves, once everything that it needs has been read. Its needs
+    /// may grow in the meantime: a subscriber may have come.
     private func advance(
         from position: Int64, _ epoch: Int, needing needs: (State) -> RowNeeds,
         _ change: (RowNeeds.Found, inout State) -> Void
@@ -128,8 +128,8 @@ extension SessionFeed {
         }
     }
 
-    /// A failover or a restore has taken rows away that were reported. What came in their place is reported from the row
-    /// on that says so. False, as there is more to report; nil if another task has taken over.
+    /// A failover or a restore has removed rows that were reported. Reports resume at the row that records it. Returns
+    /// false, as there is more to report; nil if another task has taken over.
     private func reportOtherTrail(after position: Int64, _ epoch: Int) async throws(StoreError) -> Bool? {
         let begin = try await store.beginOfTrail()
         let outcome = try await advance(
@@ -151,7 +151,7 @@ extension SessionFeed {
         deliver(events, &state)
     }
 
-    /// A user for whom subscribers wait was added.
+    /// A user was added for whom subscribers wait.
     private func welcome(_ row: SessionRow, _ state: inout State) {
         guard state.subscribers.hasNames, let name = state.names[row.user] else { return }
         for earlier in state.subscribers.meet(row.user, named: name) {
@@ -169,7 +169,7 @@ extension SessionFeed {
         for login in needs.logins { found.logins.updateValue(try await read(login, &lifetimes), forKey: login) }
     }
 
-    /// Rows are missing or do not open: every subscriber hears it, and what is watched is looked at anew.
+    /// Rows are missing or unreadable: notifies every subscriber, and replaces the watched logins.
     private func miss(_ count: Int, _ found: RowNeeds.Found, _ state: inout State) {
         state.subscribers.miss(count)
         for login in Array(state.watched.handles) {
@@ -224,7 +224,7 @@ extension SessionFeed {
 
     // MARK: Window
 
-    /// Logins whose tokens run out soon, for subscribers to all logins. True if there are more.
+    /// Reads logins whose tokens expire soon, for subscribers to all logins. True if there are more.
     private func readWindow(_ epoch: Int) async throws(StoreError) -> Bool {
         let now = now
         let start = state.withLock { state -> (position: DueCursor?, since: Timestamp)? in
@@ -243,7 +243,7 @@ extension SessionFeed {
             read.append(login.withoutWarning)
         }
         return state.withLock { state in
-            // What another task has reported since is not in these logins: they are read again.
+            // These logins lack the events that another task has reported since: they are read again.
             guard state.epoch == epoch, state.window.isWatched, state.window.position(at: now) == start.position,
                 read.allSatisfy({ $0.asOf >= state.cursor })
             else { return state.epoch == epoch && state.window.isWatched }
@@ -254,13 +254,13 @@ extension SessionFeed {
     }
 }
 
-/// What must be read from the vault before a row can be reported: nothing of the login itself, unless rows are missing.
+/// Data to read from the vault before a row can be reported: nothing of the login itself, unless rows are missing.
 private struct RowNeeds {
     var logins: Set<LoginHandle> = []
     var users: Set<UserHandle> = []
     var providers: Set<ProviderHandle> = []
 
-    /// What has been read. Nil: there is none, or it cannot be read.
+    /// The data that was read. Nil: it does not exist, or cannot be read.
     struct Found {
         var logins: [LoginHandle: WatchedLogin?] = [:]
         var names: [UserHandle: String?] = [:]

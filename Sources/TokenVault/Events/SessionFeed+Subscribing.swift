@@ -1,13 +1,13 @@
 import VaultStorage
 
-/// What a scope looks like when a subscription to it begins.
+/// The state of a scope when a subscription to it begins.
 struct FeedBeginning: Sendable {
-    /// The last audit row before.
+    /// The last audit row before the subscription.
     let head: Int64
     var user: UserHandle?
     var logins: [WatchedLogin] = []
 
-    /// Rows up to this one are in it.
+    /// Rows up to this one are included.
     var asOf: Int64 { logins.map(\.asOf).reduce(head, max) }
 }
 
@@ -25,7 +25,7 @@ extension SessionFeed {
     private func addReader(of scope: FeedScope, _ buffer: EventBuffer<SessionEvent>) async -> Int? {
         do {
             var beginning = try await begin(scope)
-            // What had come due before is reported first, to this subscriber.
+            // Events that were already due are reported first, to this subscriber.
             var due: [SessionEvent] = []
             for index in beginning.logins.indices { due += beginning.logins[index].reportDue(now, options) }
             let greeting = due.sorted { $0.date < $1.date }
@@ -43,7 +43,7 @@ extension SessionFeed {
         }
     }
 
-    /// States that a subscriber has not fetched. More than a login goes through between two looks.
+    /// States kept for a subscriber that has not fetched them. More than a login goes through between two checks.
     private static let mostStates = 64
 
     func subscribeToStates(_ scope: FeedScope) -> FeedSubscription<SessionState> {
@@ -91,7 +91,7 @@ extension SessionFeed {
 
     /// A login as it is now; nil if it is gone, or cannot be opened.
     ///
-    /// - Parameter lifetimes: Those of grants, as far as they have been read.
+    /// - Parameter lifetimes: The lifetimes of grants that have been read.
     func read(
         _ login: LoginHandle, _ lifetimes: inout [ProviderHandle: GrantLifetime]
     ) async throws(StoreError) -> WatchedLogin? {
@@ -122,7 +122,7 @@ extension SessionFeed {
         try await Self.unlessLost { () async throws(StoreError) in try await store.userId(of: user) }
     }
 
-    /// With the last audit row that is in it.
+    /// Returns the login with the last audit row that it includes.
     private func readWithHead(_ login: LoginHandle) async throws(StoreError) -> (stored: StoredLogin, asOf: Int64)? {
         try await Self.unlessLost { () async throws(StoreError) in
             try await store.read { reader throws(StoreError) in
@@ -131,8 +131,8 @@ extension SessionFeed {
         }
     }
 
-    /// Nil for what the vault does not have, or cannot open. A server that does not answer says nothing of a login: it is
-    /// asked again, and no subscriber hears that the login is gone.
+    /// Nil if the vault does not have it, or cannot open it. A server that does not answer proves nothing about a
+    /// login: it is asked again, and no subscriber hears that the login is gone.
     private static func unlessLost<R>(_ body: () async throws(StoreError) -> R) async throws(StoreError) -> R? {
         do throws(StoreError) {
             return try await body()

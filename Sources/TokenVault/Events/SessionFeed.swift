@@ -6,9 +6,9 @@ import VaultStorage
 
 /// Reports to subscribers what happens to logins: here, in other processes and by `vaultctl`.
 ///
-/// There is one way: the audit rows, in their order, of this process's changes too. So what is reported has been
-/// committed, it comes once in each process, and the order is that of the vault. What no row says, because it happens by
-/// itself, comes from the stored expiry and the clock. Argued in `docs/adr/0023` and `docs/adr/0050`.
+/// There is one path: the audit rows in their order, also for this process's own changes. So every reported event has
+/// been committed, is reported once in each process, and follows the order of the vault. An event without a row,
+/// because it happens by itself, comes from the stored expiry and the clock. See `docs/adr/0023` and `docs/adr/0050`.
 ///
 /// One task reads, and runs only while there are subscribers.
 final class SessionFeed: Sendable {
@@ -19,20 +19,20 @@ final class SessionFeed: Sendable {
         var cursor: Int64 = 0
         /// Its link; nil until it has been read.
         var link: AuditMAC?
-        /// Which task reads; an earlier one that is still ending must not report anything.
+        /// The task that reads; an earlier one that is still ending must not report anything.
         var epoch = 0
         var signal: ChangeSignal.Token?
         var isClosed = false
-        /// Log-ins under way, as far as they have been reported.
+        /// Log-ins in progress, as last reported.
         var logIns: [UserKey: Int] = [:]
         var window = FeedWindow()
-        // So that they are not read from the vault for each row.
+        // Cached, so that they are not read from the vault for each row.
         var names: [UserHandle: String] = [:]
-        /// How long the grants of a provider last; gone when a row says that the provider has changed.
+        /// How long the grants of a provider last; dropped when a row says that the provider has changed.
         var lifetimes: [ProviderHandle: GrantLifetime] = [:]
     }
 
-    /// What comes from other tasks. Apart, so that posting never waits for a reader.
+    /// Notices from other tasks. Separate, so that posting never waits for a reader.
     struct Inbox {
         var notices: [SessionNotice] = []
         var logIns: [UserKey: Int] = [:]
@@ -58,7 +58,7 @@ final class SessionFeed: Sendable {
 
     var now: Timestamp { timeSource.timestamp }
 
-    // MARK: What no row says
+    // MARK: Events without a row
 
     /// Reports something. Cheap without subscribers.
     func post(_ notice: SessionNotice) async {
@@ -98,8 +98,8 @@ final class SessionFeed: Sendable {
     /// Adds a subscriber; the first one starts the task.
     ///
     /// - Parameters:
-    ///   - beginning: What the scope looks like now.
-    ///   - greeting: What is reported at once, inside, so that nothing comes before it.
+    ///   - beginning: The scope's current state.
+    ///   - greeting: Delivers the first events, under the lock, so that nothing comes before them.
     func add(_ subscriber: FeedSubscriber, _ beginning: FeedBeginning, greeting: () -> Void) -> Int? {
         let number: Int? = state.withLock { state in
             guard !state.isClosed else { return nil }
@@ -115,7 +115,7 @@ final class SessionFeed: Sendable {
             greeting()
             return state.subscribers.add(subscriber)
         }
-        // There may be something due earlier than the task now sleeps until.
+        // An event may be due earlier than the task now sleeps until.
         inbox.withLock { $0.wake }?.signal()
         return number
     }
@@ -136,9 +136,9 @@ final class SessionFeed: Sendable {
         }
     }
 
-    /// No more is reported. What subscribers have not fetched yet is still theirs.
+    /// Ends the reports. Subscribers can still fetch the events that are waiting for them.
     func close() async {
-        // What was committed before the vault began to close is reported.
+        // Changes that were committed before the vault began to close are reported.
         await catchUp()
         let subscribers = state.withLock { state in
             state.isClosed = true

@@ -1,9 +1,9 @@
 import VaultStorage
 
-/// What stands in no audit row, and is reported by the process in which it happens.
+/// An event without an audit row, reported by the process in which it happens.
 enum SessionNotice: Sendable {
-    /// The app, or a handler of it, handed in a token that cannot be taken.
+    /// The app, or a handler of it, handed in an unusable token.
     case unusableToken(login: LoginHandle, VaultError.Code)
-    /// How many log-ins of a user are under way in this process.
+    /// The number of a user's log-ins in progress in this process.
     case logIns(user: UserKey, count: Int)
 }

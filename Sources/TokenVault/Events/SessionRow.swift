@@ -1,30 +1,30 @@
 import VaultStorage
 
-/// What an audit row about a login says to subscribers.
+/// An audit row about a login, as subscribers need it.
 struct SessionRow: Sendable {
     let sequence: Int64
     let time: Timestamp
     let user: UserHandle
     let login: LoginHandle
-    /// How the login stands after the row; nil: it could not be opened when it was removed.
+    /// The login after the row; nil: it could not be opened when it was removed.
     let look: LoginSnapshot?
     /// The state that goes with it.
     let state: SessionState
-    /// Whether it is another one than before.
+    /// Whether it differs from the state before.
     let isNewState: Bool
     let isFirst: Bool
     /// Whether the login is gone.
     let isLast: Bool
     /// Whether the login's own access token was replaced.
     let isNewToken: Bool
-    /// What is reported besides the state.
+    /// The events that are reported besides the state.
     let news: [SessionEvent.Kind]
-    /// What the provider answered, for people.
+    /// The provider's answer, for people.
     let answer: String?
 }
 
 extension SessionRow {
-    /// Nil for a row that does not say how a login stands.
+    /// Nil for a row that does not record a login's state.
     init?(_ entry: AuditEntry) {
         guard let user = entry.user, let login = entry.login else { return nil }
         let look = entry.look
@@ -46,7 +46,7 @@ extension SessionRow {
 }
 
 extension AuditEntry {
-    /// What a row about a provider says to those who watch all logins.
+    /// The event for subscribers to all logins, if the row is about a provider.
     var providerEvent: SessionEvent? {
         guard damage == nil, provider != nil, let name = value("name") else { return nil }
         let kind: SessionEvent.Kind
@@ -61,7 +61,7 @@ extension AuditEntry {
 
     fileprivate var isOfErasedUser: Bool { value(AuditEvent.Detail.Key.cause) == AuditEvent.Detail.userErased }
 
-    /// A token for one resource moves the chain on, and leaves the login's own as it is.
+    /// A token for one resource advances the chain, and leaves the login's own as it is.
     fileprivate var replacesToken: Bool {
         guard let look, [.renewed, .tokenUpdated, .importFollowed, .loggedInAgain].contains(kind) else { return false }
         return look.token?.generation == look.generation
@@ -84,7 +84,7 @@ extension AuditEntry {
 }
 
 extension VaultError.Code {
-    /// Something that only people can mend.
+    /// A problem that only a person can fix.
     fileprivate init?(obstacle cause: AuditCause) {
         switch cause {
         case .needsUser: self = .needsUserInteraction

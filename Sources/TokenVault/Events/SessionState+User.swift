@@ -1,5 +1,5 @@
 extension SessionState {
-    /// How a user looks who has logins in these states.
+    /// The state of a user, from the states of their logins.
     ///
     /// The best of them counts, so that a dead or ended login never flags the user's other logins: *established*, then
     /// *establishing*, then *tokenExpired* without a failure, then the latest failure, then *terminated*.

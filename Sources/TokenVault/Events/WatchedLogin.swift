@@ -1,21 +1,21 @@
 import VaultStorage
 
-/// What the feed knows of one login, and what it has reported of it. A value; it does no I/O.
+/// One login as the feed knows it, with the events reported for it so far. A value; it does no I/O.
 struct WatchedLogin: Sendable {
     let login: LoginHandle
     let user: UserHandle
     let userId: String
     private(set) var state: SessionState
-    /// The login's.
+    /// The generation of the login.
     private(set) var generation: Int64
-    /// The one that brought the access token.
+    /// The generation that brought the access token.
     private(set) var tokenGeneration: Int64
     private(set) var token: LoginSnapshot.Token?
     private(set) var refreshEnd: RefreshEnd?
-    /// What has been reported of this access token.
+    /// The events reported for this access token so far.
     private(set) var reported = Reported.nothing
     private(set) var hasWarnedOfRefresh = false
-    /// Rows up to this one are in what was read.
+    /// Rows up to this one are included in the login as it was read.
     let asOf: Int64
 
     enum Reported: Int, Comparable, Sendable {
@@ -24,7 +24,7 @@ struct WatchedLogin: Sendable {
         static func < (left: Reported, right: Reported) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// As it was read.
+    /// The login as it was read.
     init(
         login: LoginHandle, user: UserHandle, userId: String, _ look: LoginSnapshot, _ refreshEnd: RefreshEnd?,
         asOf: Int64
@@ -37,7 +37,7 @@ struct WatchedLogin: Sendable {
         self.refreshEnd = refreshEnd
     }
 
-    /// As it was before a row, when nothing was known of it.
+    /// The login as it was before a row, if the feed did not know it.
     init(before row: SessionRow, userId: String, _ refreshEnd: RefreshEnd?) {
         (login, user, self.userId, asOf) = (row.login, row.user, userId, row.sequence - 1)
         state = !row.isNewState ? row.state : row.state == .notLoggedIn ? .established : .notLoggedIn
@@ -49,7 +49,7 @@ struct WatchedLogin: Sendable {
         if row.isNewToken || row.isFirst {
             tokenGeneration -= 1
         } else if row.state != .tokenExpired(nil) || !row.isNewState, let end = token?.expiresAt, end <= row.time {
-            // It had expired before the row, and that was for others to report.
+            // It had expired before the row; reporting that was up to others.
             reported = .expired
         }
     }
@@ -68,11 +68,11 @@ struct WatchedLogin: Sendable {
 // MARK: Rows
 
 extension WatchedLogin {
-    /// What a row reports, in order: `updated` comes before what follows from the new token.
+    /// Returns the events of a row, in order: `updated` comes before what follows from the new token.
     mutating func take(
         _ row: SessionRow, _ refreshEnd: RefreshEnd?, _ options: SessionEventOptions
     ) -> [SessionEvent] {
-        // Read after the row was written, it is as it was later: what the row reports is history.
+        // The login was read after this row was written: the row's events are history.
         guard row.sequence > asOf else {
             return history(row) + (row.isNewState ? [event(.stateChanged(row.state), of: row)] : [])
         }
@@ -80,7 +80,7 @@ extension WatchedLogin {
         take(row.look?.token)
         take(refreshEnd)
         var events = history(row)
-        // That a token had expired when it came is why the state is what it is, and comes before it.
+        // A token that had expired on arrival explains the state, and is reported before it.
         if token?.expiresAt.map({ $0 <= row.time }) ?? false { events += reportDue(row.time, options) }
         if let change = change(to: row.state, at: row.time) { events.append(change) }
         return events + reportDue(row.time, options)
@@ -94,7 +94,7 @@ extension WatchedLogin {
         }
     }
 
-    /// Another access token, or another end of the same. Each generation brings one token.
+    /// Takes another access token, or another end of the same one. Each generation brings one token.
     private mutating func take(_ next: LoginSnapshot.Token?) {
         if let next, next.generation > tokenGeneration {
             tokenGeneration = next.generation
@@ -115,7 +115,8 @@ extension WatchedLogin {
 // MARK: Time
 
 extension WatchedLogin {
-    /// What has to be reported by `now`, in Twilio's order, each once for a token; with the instants at which it came due.
+    /// Returns the events due by `now`, in Twilio's order, each once per token; with the instants at which they came
+    /// due.
     mutating func reportDue(_ now: Timestamp, _ options: SessionEventOptions) -> [SessionEvent] {
         var events = reportToken(now, options)
         if let end = token?.expiresAt, state == .established, end <= now,
@@ -166,7 +167,7 @@ extension WatchedLogin {
         }
     }
 
-    /// Whether there is something to report by then, or a warning that no later token would give.
+    /// Whether an event is due by then, or a warning that no later token would give.
     func isDue(before horizon: Timestamp, _ options: SessionEventOptions) -> Bool {
         if nextOfToken(options).map({ $0 <= horizon }) ?? false { return true }
         guard !hasWarnedOfRefresh, state.isAlive, let refreshEnd else { return false }
@@ -174,10 +175,10 @@ extension WatchedLogin {
     }
 }
 
-// MARK: Read anew
+// MARK: Reading again
 
 extension WatchedLogin {
-    /// Takes the place of what was known, because rows are missing. Reports how the state has changed.
+    /// Replaces the earlier knowledge, because rows are missing. Reports a changed state.
     mutating func replace(_ old: WatchedLogin, _ now: Timestamp, _ options: SessionEventOptions) -> [SessionEvent] {
         if tokenGeneration == old.tokenGeneration { reported = old.reported }
         hasWarnedOfRefresh = old.hasWarnedOfRefresh

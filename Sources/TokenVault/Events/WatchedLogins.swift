@@ -1,7 +1,7 @@
 import HeapModule
 import VaultStorage
 
-/// What the feed knows of the logins that are watched, and when something is due of which. A value; it does no I/O.
+/// The watched logins, and when each has an event due. A value; it does no I/O.
 ///
 /// Each call costs what it reports, however many logins there are.
 struct WatchedLogins: Sendable {
@@ -11,15 +11,15 @@ struct WatchedLogins: Sendable {
     /// How many subscribers name a login, or a user.
     private var namedLogins: [LoginHandle: Int] = [:]
     private var namedUsers: [UserHandle: Int] = [:]
-    /// Logins that no subscriber names: they are here while something is due soon, for subscribers to all logins.
+    /// Logins that no subscriber names: they are kept while an event is due soon, for subscribers to all logins.
     private(set) var unnamed: Set<LoginHandle> = []
     /// Unnamed logins for which there was no room.
     private var turnedAway = 0
-    /// When which login has an event due. An entry that does not agree with ``scheduled`` is void.
+    /// The time of each login's next event. An entry that disagrees with ``scheduled`` is void.
     private var due = Heap<Due>()
     private var scheduled: [LoginHandle: Timestamp] = [:]
     private var lastLook = Timestamp(milliseconds: 0)
-    /// For tests: how many logins, and entries of the heap, have been looked at.
+    /// For tests: how many logins, and entries of the heap, have been visited.
     private(set) var work = 0
     var dueEntries: Int { due.count }
 
@@ -60,10 +60,11 @@ struct WatchedLogins: Sendable {
     }
 }
 
-// MARK: Who is watched
+// MARK: Watching
 
 extension WatchedLogins {
-    /// A login that is known stays as it is: it is at the row that was read last, and its subscribers wait for the next.
+    /// A login that is already known stays as it is: it is at the row that was read last, and its subscribers wait for
+    /// the next.
     mutating func watch(_ login: WatchedLogin) {
         guard logins[login.login] == nil else { return }
         keep(login)
@@ -79,7 +80,8 @@ extension WatchedLogins {
         unnamed.subtract(loginsOfUser[user] ?? [])
     }
 
-    /// - Parameter isAllWatched: All logins are being watched: what is due soon of this one must still be reported.
+    /// - Parameter isAllWatched: Whether all logins are watched: then this one's events that are due soon must still be
+    ///   reported.
     mutating func unname(_ login: LoginHandle, isAllWatched: Bool) {
         guard Self.decrease(&namedLogins, login), let known = logins[login], namedUsers[known.user] == nil else {
             return
@@ -112,12 +114,12 @@ extension WatchedLogins {
     }
 }
 
-// MARK: What happens
+// MARK: Reporting
 
 extension WatchedLogins {
-    /// What a row reports, after what had come due before it.
+    /// Returns the events of a row, after those that had come due before it.
     ///
-    /// A login that no subscriber names is kept for as long as something is due of it before `horizon`.
+    /// A login that no subscriber names is kept while an event is due for it before `horizon`.
     mutating func take(
         _ row: SessionRow, userId: String, _ refreshEnd: RefreshEnd?, horizon: Timestamp?
     ) -> [FeedEvent] {
@@ -139,13 +141,13 @@ extension WatchedLogins {
         return events
     }
 
-    /// What has come due by now.
+    /// Returns the events that have come due.
     mutating func reportDue(_ now: Timestamp) -> [FeedEvent] {
         defer { lastLook = now }
         return now.milliseconds < lastLook.milliseconds - 1_000 ? reportAll(now) : takeDue(now)
     }
 
-    /// What is due alone is looked at.
+    /// Visits only logins with an event due.
     private mutating func takeDue(_ now: Timestamp) -> [FeedEvent] {
         guard let first = nextDue, first <= now else { return [] }
         var events: [FeedEvent] = []
@@ -161,7 +163,7 @@ extension WatchedLogins {
         return events.inOrder
     }
 
-    /// The clock was set back: what had expired may be good again.
+    /// The clock was set back: expired tokens may be valid again.
     private mutating func reportAll(_ now: Timestamp) -> [FeedEvent] {
         var events: [FeedEvent] = []
         for var login in logins.values {
@@ -173,7 +175,7 @@ extension WatchedLogins {
         return events.inOrder
     }
 
-    /// A login that was read anew, because rows are missing; nil: it is gone.
+    /// Replaces a login with the one that was read again, because rows are missing; nil: it is gone.
     mutating func replace(_ handle: LoginHandle, with read: WatchedLogin?, now: Timestamp) -> [FeedEvent] {
         guard var old = logins[handle] else { return [] }
         guard var login = read else {
@@ -186,7 +188,7 @@ extension WatchedLogins {
     }
 }
 
-// MARK: What is kept
+// MARK: Keeping
 
 extension WatchedLogins {
     /// Logins that wait for the end of a refresh token, weeks ahead, leave half of the room to those that expire soon.
@@ -219,7 +221,7 @@ extension WatchedLogins {
         guard next != scheduled[login.login] else { return }
         scheduled[login.login] = next
         if let next { due.insert(Due(at: next, login: login.login)) }
-        // Void entries come and go with their time; a clock that stands still must not let them grow.
+        // Void entries normally disappear with time; a stopped clock must not let them pile up.
         if due.count > 2 * scheduled.count + 64 { due = Heap(scheduled.map { Due(at: $1, login: $0) }) }
     }
 }
@@ -231,6 +233,6 @@ extension FeedEvent {
 }
 
 extension [FeedEvent] {
-    /// Subscribers to several logins hear of them in the order in which it happened.
+    /// Subscribers to several logins get events in the order in which they happened.
     fileprivate var inOrder: [FeedEvent] { sorted { $0.event.date < $1.event.date } }
 }

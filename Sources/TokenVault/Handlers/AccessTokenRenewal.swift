@@ -5,34 +5,34 @@ import Synchronization
 /// The question that a ``SessionHandler`` answers, once.
 ///
 /// A second answer throws ``VaultError/Code/renewalAnswered``. An answer that comes too late throws
-/// ``VaultError/Code/renewalVoid``: the login has got a token otherwise, was logged out, was disabled or is dead,
-/// another handler was installed, no caller waits any longer, or the vault was closed. In both cases nothing happens.
-/// An answer that cannot be used for this login throws too, and leaves the question open.
+/// ``VaultError/Code/renewalVoid``: the login has obtained a token in another way, was logged out, was disabled or is
+/// dead, another handler was installed, no caller waits any longer, or the vault was closed. In both cases nothing
+/// happens. An answer that cannot be used for this login throws too, and leaves the question open.
 public final class AccessTokenRenewal: Sendable {
     /// The user, as the app calls them.
     public let userId: String
     public let login: LoginID
-    /// Whether the access token has expired. Then the renewal is a full log-in: what
-    /// ``renewWithAuthToken(_:expiresAt:)`` brings starts a new chain, and nothing of the old one is kept.
+    /// Whether the access token has expired. Then the renewal is a full log-in: the token given to
+    /// ``renewWithAuthToken(_:expiresAt:)`` starts a new chain, and nothing of the old one is kept.
     public let isLogIn: Bool
 
     private let means: Means
     private let answer: OneAnswer<SessionAnswer>
-    /// Throws if the login has moved on meanwhile, in whatever process.
+    /// Throws if the login has changed in the meantime, in any process.
     private let check: @Sendable () async throws -> Void
     private let isAnswered = Mutex(false)
 
-    /// What this login can be renewed with.
+    /// The ways in which this login can be renewed.
     struct Means: Sendable, Equatable {
         var canRenew: Bool
         var authToken: AuthTokenUse
 
         enum AuthTokenUse: Sendable, Equatable {
-            /// It is the new access token.
+            /// The token is the new access token.
             case itself
-            /// The provider gives tokens for it.
+            /// The provider exchanges it for tokens.
             case exchange
-            /// There is a provider, and it takes none.
+            /// There is a provider, but it accepts no such token.
             case none
         }
     }
@@ -53,16 +53,16 @@ public final class AccessTokenRenewal: Sendable {
         answer.give(.unanswered)
     }
 
-    /// Whether an answer would still be heard, as far as this process knows.
+    /// Whether an answer would still be accepted, as far as this process knows.
     public var isOpen: Bool { answer.isOpen }
 
-    /// Renews with what the login has: its refresh token, or the ``TokenRefreshHandler``.
+    /// Renews with the login's own means: its refresh token, or the ``TokenRefreshHandler``.
     ///
     /// - Throws: ``VaultError/Code/notRefreshable`` if it has neither.
     public func renew() async throws {
         guard means.canRenew else {
             throw VaultError(
-                .notRefreshable, "the login has no refresh token and there is no handler that brings access tokens",
+                .notRefreshable, "the login has no refresh token and there is no handler that provides access tokens",
                 hint: "answer with a token, or that there is none")
         }
         try await give(.consent)
@@ -92,8 +92,8 @@ public final class AccessTokenRenewal: Sendable {
         }
     }
 
-    /// There is no token now. No process asks again for ten minutes and up to one more, across restarts and for any
-    /// caller, unless the login gets a token otherwise. An access token that is still good is served meanwhile.
+    /// Reports that there is no token now. No process asks again for ten to eleven minutes, across restarts and for any
+    /// caller, unless the login gets a token in another way. An access token that is still valid is served meanwhile.
     public func unableToRetrieveAuthToken() async throws {
         try await give(.unable)
     }
@@ -116,17 +116,17 @@ public final class AccessTokenRenewal: Sendable {
     }
 }
 
-/// What came of asking a ``SessionHandler``.
+/// The result of asking a ``SessionHandler``.
 enum SessionAnswer: Sendable {
     case consent
     /// To be exchanged.
     case authToken(AuthToken)
     case accessToken(RefreshedAccessToken)
     case unable
-    /// The renewal was let go.
+    /// The renewal was released without an answer.
     case unanswered
     case timedOut
-    /// The login got a token otherwise, or is gone, or the vault closes.
+    /// The login got a token in another way, or is gone, or the vault is closing.
     case withdrawn
     case handlerReplaced
 }

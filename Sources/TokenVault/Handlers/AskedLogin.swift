@@ -1,13 +1,13 @@
 import VaultStorage
 
-/// The login about which this task, or the one that made it, is asking the app.
+/// The login about which this task, or its parent, is asking the app.
 struct AskedLogin: Sendable {
     let login: LoginHandle
-    /// As long as the app is being waited for, to wait for the renewal from within would never end.
+    /// While the app's answer is awaited, waiting for the renewal from within would never end.
     let isOpen: @Sendable () -> Bool
 
     @TaskLocal static var current: AskedLogin?
 
-    /// As far as its answer is still awaited.
+    /// The current one, if its answer is still awaited.
     static var open: AskedLogin? { current.flatMap { $0.isOpen() ? $0 : nil } }
 }

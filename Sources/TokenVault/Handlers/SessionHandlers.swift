@@ -26,7 +26,7 @@ final class SessionHandlers: Sendable {
 
     var isInstalled: Bool { state.withLock { $0.handler != nil } }
 
-    /// What the handler before was asked and has not answered is void.
+    /// Installs a handler. Questions that the previous one has not answered become void.
     func install(_ handler: (any SessionHandler)?) {
         let open = state.withLock { state in
             state.handler = handler

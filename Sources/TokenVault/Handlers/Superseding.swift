@@ -1,8 +1,8 @@
 import Synchronization
 import VaultStorage
 
-/// Tells whoever asks the app that the answer is no longer wanted: the login was logged out, or got a token otherwise, or
-/// the vault closes.
+/// Notifies the asking code that the app's answer is no longer wanted: the login was logged out, or got a token in
+/// another way, or the vault is closing.
 final class Superseding: Sendable {
     private struct Watch {
         let login: LoginHandle
@@ -17,7 +17,7 @@ final class Superseding: Sendable {
 
     private let state = Mutex(State())
 
-    /// At the end the action runs at once.
+    /// After ``end()`` the action runs at once.
     func watch(_ login: LoginHandle, _ action: @escaping @Sendable () -> Void) -> Int {
         let (id, isOver) = state.withLock { state in
             state.next += 1
@@ -39,7 +39,7 @@ final class Superseding: Sendable {
         for action in actions { action() }
     }
 
-    /// For all, and for those who come later.
+    /// Notifies all watchers, and those that come later.
     func end() {
         let actions = state.withLock { state in
             state.isOver = true

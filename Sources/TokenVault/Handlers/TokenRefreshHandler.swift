@@ -19,9 +19,9 @@ public import OAuthClient
 /// - Any other error means *not now*: the vault asks again later, no sooner than a backoff allows.
 /// - Returning an expired token, or the current one again, also means *not now*, unless the current one is valid for
 ///   longer than was known and no resource server has refused it.
-/// - The task is cancelled when the login is logged out or gets a token otherwise, when the vault is closed, when every
-///   caller that waited for it has been cancelled, and when ``UserManagerOptions/handlerTimeLimit`` is over. What it
-///   returns then is ignored, and no caller waits for it to return. A caller's own deadline does not cancel it.
+/// - The task is cancelled when the login is logged out or gets a token in another way, when the vault is closed, when
+///   every caller that waited for it has been cancelled, and when ``UserManagerOptions/handlerTimeLimit`` is over. Its
+///   result is then ignored, and no caller waits for it to return. A caller's own deadline does not cancel it.
 /// - From within, every method of ``UserManager`` may be called. One that would wait for the renewal in question throws
 ///   ``VaultError/Code/conflict``; a new token, or a log-out, makes the question void.
 ///
@@ -49,7 +49,7 @@ public struct RefreshFailedError: Error, Sendable {
     public init() {}
 }
 
-/// What a ``TokenRefreshHandler`` returns.
+/// The result of a ``TokenRefreshHandler``.
 public struct RefreshedAccessToken: Sendable {
     public let accessToken: AccessToken
     /// When it expires; nil if unknown: then it is used until a resource server is reported to refuse it.
@@ -57,7 +57,7 @@ public struct RefreshedAccessToken: Sendable {
 
     /// - Parameters:
     ///   - accessToken: The new token.
-    ///   - expiresAt: By default what a token that is a JWT says itself (`exp`).
+    ///   - expiresAt: By default the `exp` of a token that is a JWT.
     public init(accessToken: AccessToken, expiresAt: Date? = nil) {
         self.accessToken = accessToken
         self.expiresAt = expiresAt ?? accessToken.claimedExpiry

@@ -8,7 +8,7 @@ final class LoginPulls: Sendable {
 
     /// Returns when the user's logins are in the vault, if the source has any.
     ///
-    /// What the source has let go is stored, whatever becomes of the callers.
+    /// A login that the source has released is stored, even if all callers have gone.
     func pull(_ userId: String, from source: any LoginSource, into vault: Vault) async throws {
         let task = pulls.withLock { pulls in
             if let known = pulls[userId] { return known }
@@ -27,7 +27,7 @@ final class LoginPulls: Sendable {
         guard vault.flightStarted() else { throw VaultError(.closed, now: vault.now) }
         defer { vault.flightEnded() }
         let name = try ArgumentCheck.source(source.name)
-        // Another pull may have ended since the caller was told that the vault does not know the user.
+        // Another pull may have ended since the vault reported the user as unknown.
         do {
             _ = try await vault.user(userId)
             return

@@ -2,7 +2,7 @@ import VaultCrypto
 package import VaultStorage
 
 extension Vault {
-    /// Makes ready what a transaction would otherwise make while it holds up others.
+    /// Prepares what a transaction would otherwise prepare while it blocks others.
     ///
     /// - Parameter areNew: whether the vault most probably has none of the users: then the logins are sealed as well.
     package func prepareImported(
@@ -15,9 +15,9 @@ extension Vault {
         return zip(logins, drafted).map { PreparedImport(login: $0, drafted: $1) }
     }
 
-    /// Takes over logins of another system, or holds them against what the vault has, in one transaction.
+    /// Imports logins of another system, or compares them with the vault's, in one transaction.
     ///
-    /// - Parameter isRehearsal: Everything is done, and undone.
+    /// - Parameter isRehearsal: Whether everything is undone at the end.
     /// - Returns: An answer for each, in their order.
     package func takeImported(
         _ logins: [PreparedImport], for purpose: ImportPurpose, isRehearsal: Bool
@@ -35,9 +35,9 @@ extension Vault {
         }
     }
 
-    /// What rows of a source need to know of a provider of the vault; nil if it has none of this name.
+    /// Returns a provider of the vault as rows of a source need it; nil if none has this name.
     ///
-    /// - Parameter tenant: Whose provider it is. The rows themselves name no tenant.
+    /// - Parameter tenant: The provider's tenant. The rows themselves name no tenant.
     package func importTarget(
         named name: String, of tenant: Tenant? = nil
     ) async throws -> (provider: ProviderHandle, clientID: String)? {

@@ -1,17 +1,17 @@
 public import FoundationEssentials
 public import OAuthClient
 
-/// A log-in that has begun: put ``binding`` into a cookie, and send the user's browser to ``url``. What is needed to finish
-/// the log-in lies sealed in the vault, so that any process may.
+/// A log-in that has begun: put ``binding`` into a cookie, and send the user's browser to ``url``. The rest of the
+/// log-in's data is sealed in the vault, so that any process can complete it.
 public struct AuthorizationRequest: Sendable, Equatable {
     /// Where the user's browser must go.
     public let url: String
-    /// Comes back with the callback, and names this request.
+    /// Returned with the callback; identifies this request.
     public let state: String
-    /// For a cookie of the browser that begins: `HttpOnly`, `Secure`, `SameSite=Lax`, until ``expiresAt``. With it, and with
-    /// nothing else, ``UserManager/completeLogIn(_:boundTo:expectedUserId:)`` knows that browser again.
+    /// For a cookie of the browser that begins: `HttpOnly`, `Secure`, `SameSite=Lax`, until ``expiresAt``. With it, and
+    /// with nothing else, ``UserManager/completeLogIn(_:boundTo:expectedUserId:)`` knows that browser again.
     public let binding: BrowserBinding
-    /// The provider takes the URL until then. Sooner than ``expiresAt`` where the request was pushed (RFC 9126 §2.2).
+    /// The provider accepts the URL until then. Sooner than ``expiresAt`` where the request was pushed (RFC 9126 §2.2).
     public let urlExpiresAt: Date
     /// After this time the request can no longer be completed.
     public let expiresAt: Date

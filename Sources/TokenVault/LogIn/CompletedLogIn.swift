@@ -3,11 +3,11 @@ public import OAuthClient
 /// A completed log-in.
 public struct CompletedLogIn: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
     public internal(set) var login: Login
-    /// What the app gave to
+    /// The context that the app passed to
     /// ``UserManager/beginLogIn(userId:provider:redirectURI:scope:dpop:label:loginHint:parameters:context:)``.
     public let context: [String: String]
-    /// What the provider's id token says of the user, checked; nil if there was none. Of it the vault keeps
-    /// ``Login/subject``: keep yourself what else you need.
+    /// The verified claims of the provider's id token; nil if there was none. The vault keeps only ``Login/subject`` of
+    /// them: store anything else that you need.
     public let claims: IDTokenClaims?
 
     public var description: String { "log-in of \(login.id)" }

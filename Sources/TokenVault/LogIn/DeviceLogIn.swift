@@ -2,12 +2,12 @@ public import FoundationEssentials
 import OAuthClient
 import VaultStorage
 
-/// A log-in that the user approves in a browser on another device (RFC 8628). Show ``userCode`` and ``verificationURI`` to
-/// the user, then call ``UserManager/completeDeviceLogIn(_:)``.
+/// A log-in that the user approves in a browser on another device (RFC 8628). Show ``userCode`` and ``verificationURI``
+/// to the user, then call ``UserManager/completeDeviceLogIn(_:)``.
 ///
-/// What is needed to finish it is in the memory of this process: if the process ends, begin anew.
+/// The data for completing it is in the memory of this process: if the process ends, begin again.
 public struct DeviceLogIn: Sendable, CustomStringConvertible, CustomReflectable {
-    /// What the user types at ``verificationURI``: printable ASCII.
+    /// The code that the user types at ``verificationURI``: printable ASCII.
     public let userCode: String
     /// Where the user approves.
     public let verificationURI: String
@@ -15,7 +15,7 @@ public struct DeviceLogIn: Sendable, CustomStringConvertible, CustomReflectable 
     public let verificationURIComplete: String?
     /// After this time the user can no longer approve.
     public let expiresAt: Date
-    /// How long the vault waits between two questions, at first.
+    /// How long the vault waits between two polls, at first.
     public let interval: Duration
 
     let grant: GrantRequest
@@ -29,7 +29,7 @@ public struct DeviceLogIn: Sendable, CustomStringConvertible, CustomReflectable 
 
 /// How often the provider is asked (RFC 8628 §3.5). Pure.
 struct DevicePace: Equatable, Sendable {
-    /// No code lives longer.
+    /// No code is valid for longer.
     private static let longest = Duration.seconds(86_400)
 
     private(set) var interval: Duration
@@ -39,7 +39,7 @@ struct DevicePace: Equatable, Sendable {
     /// Servers add these five seconds, too.
     mutating func slowDown() { interval += .seconds(5) }
 
-    /// After a question without an answer.
+    /// Slows down after a poll without an answer.
     mutating func backOff(retryAfter: Duration?) {
         interval = max(interval * 2, min(retryAfter ?? .zero, Backoff.longestRetryAfter))
         interval = min(interval, Self.longest)

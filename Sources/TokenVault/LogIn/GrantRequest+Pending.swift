@@ -2,7 +2,7 @@ import OAuthClient
 import VaultCrypto
 import VaultStorage
 
-/// What a pending log-in has kept for its end.
+/// Restores the request from a pending log-in.
 extension GrantRequest {
     init(_ request: AuthorizationRequestRecord, _ provider: StoredProvider, _ code: AuthorizationCode) throws {
         self = try VaultError.translatingValues {

@@ -1,6 +1,6 @@
 public import OAuthClient
 
-/// What the provider sent to the redirect URI at the end of a log-in.
+/// The provider's message to the redirect URI at the end of a log-in.
 public struct LogInCallback: Sendable {
     enum Content: Sendable {
         case url(String)
@@ -9,9 +9,9 @@ public struct LogInCallback: Sendable {
 
     let content: Content
 
-    /// The URL with its query, as the browser asked for it, or its query alone; nothing decoded. Of a whole URL, host and path
-    /// must be those of the log-in's redirect URI. The issuer is checked if it names one, and required where the provider
-    /// promises one (RFC 9207).
+    /// The URL with its query, as the browser asked for it, or its query alone; nothing decoded. Of a whole URL, host
+    /// and path must be those of the log-in's redirect URI. The issuer is checked if it names one, and required where
+    /// the provider promises one (RFC 9207).
     public static func url(_ url: String) -> Self { Self(content: .url(url)) }
 
     /// Parameters of the URL, decoded.
@@ -19,8 +19,8 @@ public struct LogInCallback: Sendable {
     /// - Parameters:
     ///   - state: `state`, as it came.
     ///   - code: `code`, as it came.
-    ///   - issuer: `iss` (RFC 9207). It is checked as in ``url(_:)``, so that a provider which promises it does not accept a
-    ///     callback without one.
+    ///   - issuer: `iss` (RFC 9207). It is checked as in ``url(_:)``, so that a provider which promises it does not
+    ///     accept a callback without one.
     public static func parameters(state: String, code: AuthorizationCode, issuer: String? = nil) -> Self {
         Self(content: .parameters(state: state, code: code, issuer: issuer))
     }

@@ -6,17 +6,17 @@ extension LogInParameters {
     private static let longestValue = 4_096
     private static let longestDetails = 16_384
 
-    /// Refuses what no provider can take, before anything is sent.
+    /// Refuses values that no provider accepts, before anything is sent.
     func check() throws {
         guard resources.count <= Self.mostResources, Set(resources).count == resources.count,
             resources.allSatisfy(ArgumentCheck.isResource)
         else {
-            throw VaultError(.invalidArgument, "resources are up to 16 different absolute URIs without fragments")
+            throw VaultError(.invalidArgument, "resources must be at most 16 distinct absolute URIs without fragments")
         }
         guard prompt.map(Self.isPlain) ?? true, contextClasses.allSatisfy({ Self.isPlain($0) && !$0.contains(" ") })
         else { throw VaultError(.invalidArgument, "prompt and context classes are printable ASCII") }
         if let maximumAge, !(Duration.zero...(.seconds(3_155_760_000))).contains(maximumAge) {
-            throw VaultError(.invalidArgument, "the maximum age is neither negative nor more than a century")
+            throw VaultError(.invalidArgument, "the maximum age must be between 0 and 100 years")
         }
         if let authorizationDetails, !Self.isArray(authorizationDetails) {
             throw VaultError(.invalidArgument, "authorization details are a JSON array of at most 16 KiB")

@@ -24,13 +24,14 @@ extension LoginRow {
 }
 
 extension LoginState {
-    /// Takes what a log-in has brought: a new chain, and of the old one nothing but what the app calls the login.
+    /// Starts a new chain with the tokens of a log-in. Of the old one, only the app's label and metadata stay.
     ///
-    /// A new position, so that no renewal under way can change it. What that brings is revoked as every late reply is.
+    /// The position is new, so that no renewal in progress can change the login. Tokens from such a renewal are revoked
+    /// like any late reply.
     mutating func logInAgain(
         _ draft: LoginDraft, _ target: ReplacedLogin, _ style: RevocationStyle, now: Timestamp
     ) throws {
-        // A commit that was reported as failed may have happened all the same.
+        // A commit that was reported as failed may have succeeded all the same.
         guard !holds(draft) else { return }
         try requireReplaceable(target, now: now)
         let isOther = session.subject != nil && draft.session.subject != session.subject
@@ -57,8 +58,8 @@ extension LoginState {
             && session.grantedAt == draft.session.obtainedAt
     }
 
-    /// What of the old grant is to be revoked. Nothing where the new one would end with it, and nothing of a chain from a
-    /// backup: the vault that it was made of may live on.
+    /// The revocations of the old grant. None where the new one would end with it, and none for a chain from a backup:
+    /// the vault that was backed up may still be in use.
     private func replacedGrant(_ draft: LoginDraft, _ style: RevocationStyle, now: Timestamp) -> [OutboxRecord] {
         guard let provider, !isHeld, !style.endsOtherChains else { return [] }
         if let own = refresh?.refreshToken, own == draft.refresh?.refreshToken { return [] }
@@ -75,12 +76,12 @@ extension VaultError {
             return
         }
         self.init(
-            .otherAccount, "another account logged in than this login is for",
+            .otherAccount, "the user logged in with another account than this login's",
             hint: "let the user log in again with the account of this login")
     }
 }
 
 extension AuditEvent.Detail.Key {
-    /// That another account at the provider took the place of the one before.
+    /// Records that another account at the provider replaced the one before.
     static let account = "account"
 }

@@ -4,19 +4,19 @@ import VaultCrypto
 import VaultStorage
 
 extension UserManager {
-    /// Adds a login whose tokens the app has from elsewhere. Nothing is sent.
+    /// Adds a login whose tokens the app obtained elsewhere. Nothing is sent.
     ///
     /// - Parameters:
     ///   - userId: The user, as the app calls them. They need not exist yet.
     ///   - name: The provider's name in this vault; nil for tokens that only the app can renew, through its
     ///     ``TokenRefreshHandler``.
     ///   - accessToken: May be left out if there is a refresh token: then the first call renews.
-    ///   - expiresAt: By default what a token that is a JWT says itself (`exp`); nil if it is not known either.
+    ///   - expiresAt: By default the `exp` of a token that is a JWT; nil if that is unknown, too.
     ///   - refreshToken: Needs a provider. From now on this vault alone must use it.
-    ///   - scope: What the tokens may be used for, if known.
+    ///   - scope: The scope of the tokens, if known.
     ///   - tokenType: By default `Bearer`, or `DPoP` with a key.
     ///   - dpopKey: The key to which the tokens are bound, if they are.
-    ///   - label: To tell this user's logins apart.
+    ///   - label: Distinguishes this user's logins.
     public func addLogin(
         userId: String, provider name: String? = nil, accessToken: AccessToken? = nil, expiresAt: Date? = nil,
         refreshToken: RefreshToken? = nil, scope: Scope? = nil, tokenType: TokenType? = nil,

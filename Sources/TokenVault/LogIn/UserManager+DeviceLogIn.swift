@@ -11,8 +11,8 @@ extension UserManager {
     /// let login = try await users.completeDeviceLogIn(device).login
     /// ```
     ///
-    /// The user who approves becomes this user's login. Show the code to no one else: who can be made to enter the code of
-    /// a stranger gives their account away (RFC 8628 §5.4).
+    /// The user who approves becomes this user's login. Show the code to no one else: users who are tricked into
+    /// entering a stranger's code give their account away (RFC 8628 §5.4).
     ///
     /// - Parameters:
     ///   - request: Its user or login, and its settings. Its redirect URI and login hint have no use here. The provider needs a
@@ -34,7 +34,7 @@ extension UserManager {
         let attempt = await endpoint.request(
             Self.form(scope, verifier, parameters, separator: profile.request.scopeSeparator))
         guard case .accepted(let codes) = attempt.outcome else { throw VaultError(device: attempt.outcome) }
-        // What comes later is to go with the secret that was taken.
+        // Later requests must use the accepted secret.
         if attempt.refusedSecrets > 0 { _ = await self.context.promote(attempt.refusedSecrets, of: provider) }
         var grant = GrantRequest(
             userId: logIn.userId, provider: provider, code: nil, verifier: verifier, redirectURI: nil,
@@ -52,11 +52,11 @@ extension UserManager {
 
     /// Waits until the user has approved, and stores the login.
     ///
-    /// The provider is asked no more often than it wants; after a lost connection half as often as before. Cancel the task
-    /// to give up: what has not been approved then expires at the provider.
+    /// The provider is asked no more often than it wants; after a lost connection half as often as before. Cancel the
+    /// task to give up: what has not been approved then expires at the provider.
     ///
-    /// - Throws: ``VaultError``: ``VaultError/Code/logInRefused`` if the user said no, ``VaultError/Code/logInExpired`` if
-    ///   they took too long; or `CancellationError`.
+    /// - Throws: ``VaultError``: ``VaultError/Code/logInRefused`` if the user said no, ``VaultError/Code/logInExpired``
+    ///   if they took too long; or `CancellationError`.
     public func completeDeviceLogIn(_ logIn: DeviceLogIn) async throws -> CompletedLogIn {
         guard names.has(logIn.grant.userId) else {
             throw VaultError(.unknownAuthorizationRequest, "there is no such log-in in this tenant")
@@ -86,7 +86,7 @@ extension UserManager {
         case noAnswer(retryAfter: Duration?)
     }
 
-    /// Asks once. What comes is stored before anything else happens, cancelled or not.
+    /// Polls once. Tokens are stored before anything else happens, cancelled or not.
     private func poll(_ logIn: DeviceLogIn, _ nonces: inout [String: String]) async throws -> DeviceAnswer {
         try await refuseDisabled(logIn.grant.userId)
         if let target = logIn.grant.target { try await requireReplaceable(target) }
@@ -131,7 +131,7 @@ extension UserManager {
         }
     }
 
-    /// A refusal that no RFC knows is final; a server that is down is asked again.
+    /// A refusal that no RFC defines is final; a server that is down is polled again.
     private func noAnswer(
         _ failure: TransientFailure, _ attempt: TokenAttempt, _ request: GrantRequest
     ) throws -> DeviceAnswer {
@@ -188,7 +188,7 @@ extension VaultError {
                 answer: answer)
         case .refused(_, let answer):
             self.init(
-                .logInRefused, "the provider refused what this log-in asks for",
+                .logInRefused, "the provider refused this log-in's request",
                 hint: "check the scope and the parameters of this log-in", answer: answer)
         case .failed(let error, let answer, let retryAfter):
             self.init(

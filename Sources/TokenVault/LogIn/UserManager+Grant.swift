@@ -3,7 +3,7 @@ import OAuthClient
 import VaultCrypto
 import VaultStorage
 
-/// What is needed to turn an authorization code into a login.
+/// The data for turning an authorization code into a login.
 struct GrantRequest: Sendable {
     let userId: String
     let provider: StoredProvider
@@ -16,18 +16,18 @@ struct GrantRequest: Sendable {
     /// The latest DPoP nonce of each origin, if the request was pushed.
     var nonces: [String: String] = [:]
     let label: String?
-    /// What the id token must repeat.
+    /// The nonce that the id token must repeat.
     var nonce: IDTokenNonce?
     /// How long ago the user may have authenticated at most.
     var maximumAge: Duration?
-    /// Where the access token is to be used (RFC 8707).
+    /// The APIs that the access token is for (RFC 8707).
     var resources: [String] = []
     /// The login whose chain the new one replaces.
     var target: ReplacedLogin?
 
     var deviceCode: DeviceCode?
 
-    /// What was sent, and must not be shown if a reply echoes it.
+    /// Values that were sent, and must not be shown if a reply echoes them.
     var secrets: [String] {
         [code?.reveal(), deviceCode?.reveal(), verifier?.reveal()].compactMap(\.self)
             + provider.record.clientSecrets.compactMap { $0.string() }
@@ -44,7 +44,7 @@ struct GrantNotSent: Error {
 }
 
 extension UserManager {
-    /// Uses the code, once, and stores what it brings before anything else happens.
+    /// Uses the code, once, and stores its tokens before anything else happens.
     func obtain(_ request: GrantRequest) async throws -> (login: Login, claims: IDTokenClaims?) {
         try await refuseDisabled(request.userId)
         if let target = request.target { try await requireReplaceable(target) }
@@ -56,7 +56,7 @@ extension UserManager {
         let binding = try VaultError.translatingValues { try ServerBinding(request.provider.record) }
         let keys = await idTokenKeys(for: request)
         let recorder = context.channel.recorder(of: .fetch)
-        // When everything else is done: the listener never comes before the store.
+        // Runs when everything else is done: the listener never comes before the store.
         defer { recorder?.announce() }
         let endpoint = TokenEndpoint(
             binding: binding, transport: recorder ?? context.transport, now: vault.wallClock,
@@ -72,7 +72,7 @@ extension UserManager {
         return try await finish(issued, attempt, request, keys)
     }
 
-    /// Checks what a grant has brought, and stores it.
+    /// Checks the tokens of a grant, and stores them.
     func finish(
         _ issued: IssuedTokens, _ attempt: TokenAttempt, _ request: GrantRequest, _ keys: JSONWebKeySet?
     ) async throws -> (login: Login, claims: IDTokenClaims?) {
@@ -104,7 +104,7 @@ extension UserManager {
             + "set the one that is wrong"
     }
 
-    /// Why there is no login.
+    /// The reason why there is no login.
     func failure(_ attempt: TokenAttempt, _ request: GrantRequest) async -> any Error {
         let answer = attempt.answer(hiding: request.secrets)
         switch attempt.outcome {
@@ -162,7 +162,7 @@ extension UserManager {
         await vault.describe(try await storing { try await vault.insert(draft) }, isNew: true)
     }
 
-    /// Tries more than once: the code is used up, so what it brought exists here only.
+    /// Tries several times: the code is used up, so its tokens exist only here.
     func storing<R>(_ write: () async throws -> R) async throws -> R {
         for failures in 1...6 {
             do {
@@ -186,7 +186,8 @@ extension UserManager {
         }
     }
 
-    /// A grant that cannot be used is not left behind: through the outbox, or at once if even that cannot be written.
+    /// An unusable grant is not left behind: it is revoked through the outbox, or at once if even that cannot be
+    /// written.
     private func discardForRevocation(_ refresh: RefreshToken?, _ access: AccessToken?, _ request: GrantRequest) async {
         let style = RevocationStyle(request.provider.record)
         guard style.hasEndpoint, request.target == nil || !style.endsOtherChains else { return }

@@ -5,7 +5,8 @@ import VaultCrypto
 import VaultStorage
 
 extension UserManager {
-    /// What the provider's id token says, if it is for this log-in (OpenID Connect Core §3.1.3.7). Nil if there is none.
+    /// The claims of the provider's id token, if it is for this log-in (OpenID Connect Core §3.1.3.7). Nil if there is
+    /// none.
     func claims(
         _ issued: IssuedTokens, _ attempt: TokenAttempt, _ request: GrantRequest, _ keys: JSONWebKeySet?
     ) async throws -> IDTokenClaims? {
@@ -19,7 +20,7 @@ extension UserManager {
         do throws(IDTokenError) {
             return try check.claims(of: token)
         } catch {
-            // A key that is newer than what is known of the provider's.
+            // The key may be newer than the cached ones.
             guard error.code == .unknownKey,
                 let newer = await context.keySets.newerKeys(
                     of: request.provider.record, over: context.transport, now: vault.now)
@@ -44,19 +45,19 @@ extension UserManager {
         return check
     }
 
-    /// An issuer that names the user's organisation is taken only where the provider was added without one: with one it would
-    /// let in the users of every organisation.
+    /// An issuer that names the user's organisation is accepted only where the provider was added without one: with one
+    /// it would admit the users of every organisation.
     private static func issuers(_ record: ProviderRecord, _ profile: ProviderProfile) -> [String] {
         guard let issuer = record.issuer else { return profile.idTokenIssuers }
         return [issuer] + profile.idTokenIssuers.filter { !$0.contains("{") }
     }
 
-    /// Fetched before the code is sent: what comes for the code must be stored without waiting for anything.
+    /// Fetched before the code is sent: its tokens must be stored without waiting for anything.
     func idTokenKeys(for request: GrantRequest) async -> JSONWebKeySet? {
         guard request.wantsIDToken else { return nil }
         let keys = await context.keySets.keys(of: request.provider.record, over: context.transport, now: vault.now)
         if keys == nil, request.provider.record.jwksURI != nil {
-            // Over TLS the code flow may go on (OpenID Connect Core §3.1.3.7); but not in silence.
+            // Over TLS the code flow may continue (OpenID Connect Core §3.1.3.7); but not silently.
             vault.logger.warning(
                 "the provider's signing keys cannot be read: the signature of the id token is not checked",
                 metadata: ["vault-provider-handle": "\(request.provider.handle.text)"])
@@ -71,8 +72,8 @@ extension GrantRequest {
         nonce != nil || scope.flatMap { try? Scope($0) }?.asksForIDToken == true
     }
 
-    /// Whether a reply without one is none to this log-in (OpenID Connect Core §3.1.3.3): the code of another log-in, put into
-    /// this one's callback, may bring such a reply.
+    /// Whether a reply without an id token does not belong to this log-in (OpenID Connect Core §3.1.3.3): the code of
+    /// another log-in, put into this one's callback, may bring such a reply.
     var requiresIDToken: Bool {
         guard wantsIDToken, code != nil else { return false }
         return (try? provider.record.profile.client.idTokenMayBeMissing) != true

@@ -4,7 +4,7 @@ import VaultStorage
 
 extension UserManager {
     /// Begins a log-in by authorization code and PKCE (RFC 6749 §4.1, RFC 7636). The verifier, and the DPoP key if
-    /// there is to be one, lie sealed in the vault until the callback comes, in this or another process.
+    /// there is one, are sealed in the vault until the callback comes, in this or another process.
     ///
     /// ```swift
     /// let request = try await users.beginLogIn(
@@ -49,7 +49,7 @@ extension UserManager {
             expiresAt: record.expiresAt.date)
     }
 
-    /// Completes a log-in with what the provider sent to the redirect URI. If an id token comes, it is checked. Each
+    /// Completes a log-in with the provider's message to the redirect URI. If an id token comes, it is checked. Each
     /// request is completed once.
     ///
     /// ```swift
@@ -58,10 +58,10 @@ extension UserManager {
     ///
     /// - Parameters:
     ///   - callback: The URL that the user's browser asked for.
-    ///   - binding: What the cookie of this browser holds, see ``AuthorizationRequest/binding``. Without a cookie this
-    ///     is not the browser that began: refuse the callback.
-    ///   - expectedUserId: Whose session the callback came in. Then a log-in that was begun for another user is
-    ///     refused.
+    ///   - binding: The value of this browser's cookie, see ``AuthorizationRequest/binding``. Without a cookie this is
+    ///   not the browser that began: refuse the callback.
+    ///   - expectedUserId: The user in whose session the callback came. Then a log-in that was begun for another user
+    ///   is refused.
     /// - Throws: ``VaultError``, ``VaultError/Code/logInNotBound`` for another browser or user. The log-in can still be
     ///   completed in the one that began it.
     public func completeLogIn(
@@ -72,8 +72,8 @@ extension UserManager {
             expectedUserId.map { try names.user($0).text })
     }
 
-    /// Completes a log-in whichever browser its callback came from: for command lines, where the person who begins is
-    /// the person who brings the callback.
+    /// Completes a log-in regardless of the browser: for command lines, where the same person begins the log-in and
+    /// brings the callback.
     ///
     /// Otherwise an attacker can send the URL of their own log-in to a victim, and gets the victim's tokens if the
     /// victim consents (RFC 9700 §4.7). A service with browsers uses
@@ -88,10 +88,14 @@ extension UserManager {
     ///   - request: Its user or login, and the redirect URI, scope and resources that were asked for. Its DPoP setting, context
     ///     and login hint belong to the app's own request.
     ///   - authorizationCode: The code of the callback (RFC 6749 §4.1.2). It works once.
-    ///   - codeVerifier: The secret behind the request's code challenge (RFC 7636 §4.1); nil if it had none.
-    ///   - dpopKey: The key that the request named (RFC 9449 §10). By default a new one where the provider's policy, or the login
-    ///     that is replaced, demands one.
-    ///   - nonce: OpenID Connect's `nonce`, if the app sent one; then the id token must repeat it.
+    ///   - codeVerifier: The verifier of the request's code challenge (RFC 7636 §4.1); nil if it had none.
+    ///   - redirectURI: The one of the request. By default the provider's.
+    ///   - dpopKey: The key that the request named (RFC 9449 §10). By default a new one where the provider's policy
+    ///     demands one.
+    ///   - label: Distinguishes this user's logins.
+    ///   - nonce: OpenID Connect's `nonce` as the app sent it; then the id token must repeat it.
+    ///   - resources: The APIs that the request named (RFC 8707 §2), as absolute URIs.
+    /// - Throws: ``VaultError`` or, if the calling task is cancelled, `CancellationError`.
     public func logIn(
         _ request: LogInRequest, authorizationCode: AuthorizationCode, codeVerifier: CodeVerifier?,
         dpopKey: DPoPKey? = nil, nonce: String? = nil
@@ -118,8 +122,8 @@ extension UserManager {
 
 extension UserManager {
     /// - Parameters:
-    ///   - userId: As it is in the vault.
-    ///   - tenant: Whose log-in it must be.
+    ///   - userId: The stored user id.
+    ///   - tenant: The tenant that the log-in must belong to.
     func complete(
         _ callback: LogInCallback, _ binding: CallbackProof.Binding, _ userId: String?
     ) async throws -> CompletedLogIn {
@@ -147,7 +151,7 @@ extension UserManager {
         do {
             code = try Self.code(of: callback, at: url, request, provider.record)
         } catch {
-            // Whoever has only copied too little may bring the rest.
+            // A user who copied only a part may bring the rest.
             if url == nil, callback.issuer == nil { try await putBack(request) }
             throw error
         }
@@ -165,7 +169,8 @@ extension UserManager {
         try await VaultError.translating { try await vault.store.putAuthorizationRequest(request) }
     }
 
-    /// The code, if the callback is one of the server that was asked (RFC 9700 §4.4): by its name, and by where it came.
+    /// Returns the code, if the callback is from the server that was asked (RFC 9700 §4.4): checked by its name, and by
+    /// the URL that it came to.
     private static func code(
         of callback: AuthorizationCallback, at url: String?, _ request: AuthorizationRequestRecord,
         _ provider: ProviderRecord
@@ -207,7 +212,7 @@ extension UserManager {
         }
     }
 
-    /// What the app wants back, within bounds: it is kept until the callback comes.
+    /// The app's context, within bounds: it is kept until the callback comes.
     static func checked(_ context: [String: String]) throws -> [String: String] {
         guard context.count <= 16, context.allSatisfy({ $0.utf8.count <= 64 && $1.utf8.count <= 1_024 }) else {
             throw VaultError(.invalidArgument, "a log-in's context has up to 16 values of at most 1 KiB")

@@ -30,14 +30,14 @@ extension UserManager {
         }
     }
 
-    /// Before the code is spent.
+    /// Called before the code is spent.
     func requireReplaceable(_ target: ReplacedLogin) async throws {
         try await VaultError.translating {
             try await vault.store.login(target.login).requireReplaceable(target, now: vault.now)
         }
     }
 
-    /// Puts what a log-in has brought into the login that it was meant for.
+    /// Puts the tokens of a log-in into the login that they are for.
     func replace(_ target: ReplacedLogin, with draft: LoginDraft, _ request: GrantRequest) async throws -> Login {
         let style = RevocationStyle(request.provider.record)
         let now = vault.now

@@ -31,7 +31,7 @@ extension UserManager {
                     _ = try await insert(draft)
                 }
             } catch {
-                // The first login stands; this one can be had again by another log-in.
+                // The first login is stored; the user can get this one by logging in again.
                 vault.logger.warning(
                     "a second login of one reply could not be stored",
                     metadata: ["vault-login-handle": "\(login.id.handle.text)"])
@@ -39,7 +39,8 @@ extension UserManager {
         }
     }
 
-    /// The login that an earlier reply has brought beside this one, if the user logs in again and there is just one.
+    /// The login that an earlier reply brought in addition to this one, if the user logs in again and there is just
+    /// one.
     private func knownLogin(like other: OtherTokens, beside login: Login, _ request: GrantRequest) async
         -> ReplacedLogin?
     {

@@ -10,22 +10,22 @@ extension UserManager {
     ///     redirectURI: "https://app.example/callback")
     /// ```
     ///
-    /// Plain `http` is taken for this machine alone, with ``UserManagerOptions/allowsInsecureLoopback``. A provider without
-    /// metadata, or with a profile of its own, is added by ``Vault/addProvider(_:)``.
+    /// Plain `http` is accepted for this machine only, with ``UserManagerOptions/allowsInsecureLoopback``. A provider
+    /// without metadata, or with a profile of its own, is added by ``Vault/addProvider(_:)``.
     ///
     /// - Parameters:
     ///   - name: The name under which this vault knows it. It must be free.
     ///   - issuer: The issuer, exactly as the provider documents it.
     ///   - clientID: Our registration there.
     ///   - authentication: How our client proves itself. `none` for a public client.
-    ///   - scope: What a log-in asks for if it does not say; values with a space between them.
-    ///   - redirectURI: Where the callback goes if a log-in does not say.
+    ///   - scope: The default scope of a log-in; values separated by spaces.
+    ///   - redirectURI: The default redirect URI of a log-in.
     ///   - dpop: When logins are bound to a key.
     ///   - tokenCertificate: A certificate for bound tokens, if the client proves itself in another way.
-    /// - Throws: ``VaultError``: ``VaultError/Code/invalidArgument`` for a value that is none, and for what the provider
-    ///   does not support; ``VaultError/Code/network`` and ``VaultError/Code/tryLater`` if it cannot be asked now;
-    ///   ``VaultError/Code/protocolViolation`` if its metadata cannot be used; ``VaultError/Code/conflict`` if the name is
-    ///   taken.
+    /// - Throws: ``VaultError``: ``VaultError/Code/invalidArgument`` for an invalid value, and for one that the
+    ///   provider does not support; ``VaultError/Code/network`` and ``VaultError/Code/tryLater`` if it cannot be asked
+    ///   now; ``VaultError/Code/protocolViolation`` if its metadata cannot be used; ``VaultError/Code/conflict`` if the
+    ///   name is taken.
     @discardableResult
     public func addProvider(
         _ name: String, issuer: String, clientID: String, authentication: ClientAuthentication = .none,
@@ -54,7 +54,7 @@ extension UserManager {
 }
 
 extension UserManager {
-    /// What the provider says of itself.
+    /// Returns the provider's own metadata.
     package func metadata(of issuer: Issuer) async throws -> ServerMetadata {
         do throws(DiscoveryError) {
             return try await Discovery.metadata(
@@ -67,7 +67,7 @@ extension UserManager {
     }
 }
 
-/// What a provider's metadata says that it does not support: told at once, instead of at the first log-in.
+/// A feature that the provider's metadata does not support: reported at once, instead of at the first log-in.
 package enum MetadataRefusal: Equatable, Sendable {
     case authentication(String, accepted: [String])
     case dpop
@@ -91,7 +91,7 @@ extension ServerMetadata {
 }
 
 extension VaultError {
-    /// Of a provider's metadata.
+    /// The refusal for an error in a provider's metadata.
     fileprivate init(_ error: DiscoveryError) {
         let code: Code =
             switch error.code {

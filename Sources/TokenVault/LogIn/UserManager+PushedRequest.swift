@@ -2,7 +2,7 @@ import OAuthClient
 import VaultStorage
 
 extension UserManager {
-    /// Hands the request to the provider itself where its profile or its metadata says so (RFC 9126).
+    /// Sends the request directly to the provider where its profile or its metadata says so (RFC 9126).
     func push(
         _ url: AuthorizationURL, _ key: DPoPKey?, _ provider: StoredProvider, _ profile: ProviderProfile
     ) async throws -> (request: PushedAuthorization?, expiresAt: Timestamp?, nonces: [String: String]) {
@@ -25,7 +25,7 @@ extension UserManager {
         let attempt = await endpoint.push(url, dpop: key.map { DPoPContext(key: $0) })
         switch attempt.outcome {
         case .accepted(let request):
-            // The code that comes of this is to go with the secret that was taken.
+            // The code for this request must be redeemed with the accepted secret.
             if attempt.refusedSecrets > 0 { _ = await context.promote(attempt.refusedSecrets, of: provider) }
             return (
                 request, request.expiresIn.map { begunAt.advanced(by: $0) }, attempt.nonces.mapValues(\.rawValue)
@@ -34,14 +34,14 @@ extension UserManager {
             throw VaultError(pushRefused: code, answer)
         case .failed(let error, let answer, let retryAfter):
             throw VaultError(
-                error == nil ? .tryLater : .network, "the provider did not take the pushed request",
+                error == nil ? .tryLater : .network, "the provider did not accept the pushed request",
                 hint: "begin the log-in again", retryAfter: retryAfter, answer: answer)
         }
     }
 }
 
 extension VaultError {
-    /// Only what is about the client stands in the way of every log-in; the rest is about this one.
+    /// Only an error about the client blocks every log-in; the others concern this one.
     fileprivate init(pushRefused code: OAuthErrorCode, _ answer: ProviderAnswer) {
         switch code {
         case .invalidClient, .unauthorizedClient, .useDPoPNonce, .invalidDPoPProof:
@@ -50,7 +50,7 @@ extension VaultError {
                 hint: "check the client id, its secret and the redirect URI", answer: answer)
         default:
             self.init(
-                .logInRefused, "the provider refused what this log-in asks for",
+                .logInRefused, "the provider refused this log-in's request",
                 hint: "check the scope, the redirect URI and the parameters of this log-in", answer: answer)
         }
     }

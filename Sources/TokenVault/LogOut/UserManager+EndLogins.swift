@@ -3,10 +3,10 @@ import VaultStorage
 extension UserManager {
     /// Logins that are read at a time.
     private static let pageSize = 256
-    /// Logins that are ended side by side: their transactions share a commit.
+    /// Logins that are ended concurrently: their transactions share a commit.
     private static let width = 16
 
-    /// Ends all logins that fit: those of a provider that you leave, of a customer who goes, or that have been dead for long.
+    /// Ends all matching logins: those of a provider that you leave, of a departing customer, or dead for a long time.
     ///
     /// ```swift
     /// let report = try await users.endLogins(where: LoginFilter(provider: "google"), by: .loggedOut) { ended, seen in
@@ -15,14 +15,15 @@ extension UserManager {
     /// ```
     ///
     /// Each login ends in a transaction of its own; its provider is asked afterwards, one request at a time for each
-    /// provider. A provider that does not confirm one is not asked about further ones, which wait in the outbox. Renewals, other logins and other processes go on meanwhile. If the call is cancelled or the process dies,
-    /// what has ended has ended, and the same call goes on with the rest.
+    /// provider. A provider that does not confirm one is not asked about further ones, which wait in the outbox.
+    /// Renewals, other logins and other processes continue meanwhile. If the call is cancelled or the process dies,
+    /// logins that have ended stay ended, and the same call continues with the rest.
     ///
     /// - Parameters:
     ///   - filter: Which logins. An empty one is refused.
-    ///   - way: How they are ended. Logins that are terminated already are passed over by ``LoginEnd/terminated(_:)``.
+    ///   - way: How they are ended. ``LoginEnd/terminated(_:)`` skips logins that are terminated already.
     ///   - progress: Called now and then with how many have been ended, and how many have been looked at.
-    /// - Throws: ``VaultError`` if the vault cannot be read; what becomes of a single login is in the report.
+    /// - Throws: ``VaultError`` if the vault cannot be read; the outcome of a single login is in the report.
     @discardableResult
     public func endLogins(
         where filter: LoginFilter, by way: LoginEnd,
@@ -46,7 +47,7 @@ extension UserManager {
                 }
             }
             let plans = await end(wanted, way, &report)
-            // Those of a provider that does not answer stay where they are: in the outbox.
+            // Those of a provider that does not answer stay in the outbox.
             let left = plans.filter { $0.records.contains { silent.contains($0.provider) } }
             vault.superseding.fire(left.map(\.login))
             report.pending += left.count

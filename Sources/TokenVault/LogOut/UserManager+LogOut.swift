@@ -4,7 +4,7 @@ import VaultStorage
 
 extension UserManager {
     /// Ends a login. It is gone from the vault at once, tokens included; then its provider is asked to end the grant.
-    /// What is not confirmed stays sealed in the outbox, and the report says so.
+    /// A revocation that is not confirmed stays sealed in the outbox, and the report says so.
     ///
     /// At providers where an access token ends the grant, a login whose access token has expired is renewed first, for
     /// at most ten seconds. If that does not succeed, the grant lives on there, and the report says
@@ -14,8 +14,8 @@ extension UserManager {
         await finish([try await end(handle(of: login), .loggedOut)])
     }
 
-    /// Where an access token ends the grant, and the login's own has expired: one that works is fetched first, while
-    /// the login still exists. The transaction finds the outcome.
+    /// Where an access token ends the grant, and the login's own has expired, fetches a working one first, while the
+    /// login still exists. The transaction finds the outcome.
     private func renewToRevoke(_ login: LoginHandle, _ styles: [ProviderHandle: RevocationStyle]) async {
         guard let snapshot = try? await vault.session(.login(login)), let provider = snapshot.provider,
             let style = styles[provider], style.hasEndpoint, style.target == .accessToken, snapshot.isRefreshable,
@@ -26,9 +26,9 @@ extension UserManager {
 
     private static let longestWaitBeforeLogOut = Duration.seconds(10)
 
-    /// Ends a login for good, and keeps it: it says ``SessionState/terminated(_:)`` with the reason until it is removed, or
-    /// until your app lets the user log in again into it. Its tokens and its key are destroyed here, and its grant is
-    /// revoked as at a log-out.
+    /// Ends a login for good, and keeps it: it says ``SessionState/terminated(_:)`` with the reason until it is
+    /// removed, or until your app lets the user log in again into it. Its tokens and its key are destroyed here, and
+    /// its grant is revoked as at a log-out.
     ///
     /// ```swift
     /// try await users.terminate(.login(login.id), reason: .globalBan)
@@ -40,7 +40,7 @@ extension UserManager {
         await finish([try await end(handle(of: login), .terminated(reason))])
     }
 
-    /// Ends a login in one transaction; its provider is still to be asked.
+    /// Ends a login in one transaction; its provider must still be asked.
     func end(_ login: LoginHandle, _ way: LoginEnd) async throws -> RevocationPlan {
         let styles = way.revokes ? await revocationStyles(ofLogin: login) : [:]
         if way.revokes { await renewToRevoke(login, styles) }
@@ -67,13 +67,13 @@ extension UserManager {
         }
     }
 
-    /// Forgets a login without a word to its provider, where the grant lives on.
+    /// Forgets a login without notifying its provider, where the grant lives on.
     package func removeLogin(_ login: LoginRef) async throws {
         vault.superseding.fire([try await end(handle(of: login), .removed).login])
     }
 
-    // What the providers concerned want to be asked is read before the transaction that needs it. What cannot be found
-    // out there is no obstacle: the transaction decides, and treats such a provider as ``RevocationStyle/unknown``.
+    // The providers' requirements are read before the transaction that needs them. A provider for which that fails is
+    // no obstacle: the transaction decides, and treats it as ``RevocationStyle/unknown``.
 
     func revocationStyles(ofLogin login: LoginHandle) async -> [ProviderHandle: RevocationStyle] {
         let provider = try? await vault.store.session(.login(login)).provider
@@ -94,7 +94,7 @@ extension UserManager {
         return styles
     }
 
-    /// What follows once logins have been ended: handlers under way are told, and their providers asked.
+    /// Follows up on ended logins: notifies handlers in progress, and asks the providers.
     func finish(_ plans: [RevocationPlan]) async -> RevocationReport {
         vault.superseding.fire(plans.map(\.login))
         let outcomes = await revoker.revoke(queued: plans.flatMap(\.records))

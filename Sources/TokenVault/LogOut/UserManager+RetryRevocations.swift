@@ -5,20 +5,20 @@ extension UserManager {
     package enum RevocationSelection: Sendable, Equatable {
         /// Those whose time has come, after backoff and the provider's `Retry-After`.
         case due
-        /// All, whenever their time is: for an operator who knows that a provider is back.
+        /// All, even before their time: for an operator who knows that a provider is back.
         case all
-        /// These, whenever their time is.
+        /// These, even before their time.
         case only([RevocationID])
     }
 
     /// Asks providers again to revoke what they have not confirmed.
     ///
-    /// A ``RenewalScheduler`` does it every half minute, a manager when it is made and after each log-out, and this for
-    /// `vaultctl outbox retry`. Every try that fails makes the pause before the next one longer, up to an hour, and a provider
-    /// that fails three times in a row is left alone for the rest of the call. An entry is given up when it is older than
-    /// ``UserManagerOptions/revocationLifetime`` and one more try has failed.
+    /// A ``RenewalScheduler`` does this every half minute, and a manager when it is made and after each log-out; this
+    /// method is for `vaultctl outbox retry`. Every failed try makes the pause before the next one longer, up to an
+    /// hour, and a provider that fails three times in a row is left alone for the rest of the call. An entry is given
+    /// up when it is older than ``UserManagerOptions/revocationLifetime`` and one more try has failed.
     ///
-    /// A damaged entry is passed over; ``Vault/pendingRevocations(after:limit:)`` shows it.
+    /// A damaged entry is skipped; ``Vault/pendingRevocations(after:limit:)`` shows it.
     ///
     /// - Parameters:
     ///   - selection: Which entries to try. By default those whose pause is over.

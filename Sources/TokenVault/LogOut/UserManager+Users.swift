@@ -42,7 +42,7 @@ extension UserManager {
     /// are revoked. ``RevocationReport/remnants`` says whether the vault's files still hold earlier states of the rows.
     /// Backups made before still hold what they hold.
     ///
-    /// What cannot be opened is discarded, the user's own row too, and the report names the logins whose grants could
+    /// Damaged rows are discarded, the user's own row too, and the report names the logins whose grants could
     /// not be revoked for that reason: ``RevocationReport/Outcome/unreadable``.
     @discardableResult
     public func eraseUser(_ userId: String) async throws -> RevocationReport {
@@ -68,7 +68,7 @@ extension UserManager {
     }
 
     private func finishErasure(_ plans: [RevocationPlan]) async -> RevocationReport {
-        // Providers may take their time, and what is revoked leaves its own traces.
+        // Providers may take long, and the revocations leave traces of their own.
         _ = await vault.store.removeRemnants()
         var report = await finish(plans)
         report.remnants = RevocationReport.Remnants(await vault.store.removeRemnants())

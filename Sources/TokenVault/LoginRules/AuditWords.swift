@@ -1,6 +1,6 @@
 package import VaultStorage
 
-// The words that are written into audit rows here, and read from them. Stored: never changed.
+// The words in audit rows. Stored: never changed.
 
 extension AuditEvent.Detail.Key {
     /// Which link of the chain a token belongs to.
@@ -8,13 +8,13 @@ extension AuditEvent.Detail.Key {
     static let cause = "cause"
     /// Of a dead login: a ``RefreshFailure/Reason``. Of a changed provider: a sentence.
     package static let reason = "reason"
-    /// What the provider answered: status and registered code.
+    /// The provider's answer: status and registered code.
     static let answer = "answer"
     /// A ``ScopeChange``.
     static let scope = "scope"
-    /// What the new token is for, if it is not the login's own.
+    /// The target of the new token, if it is not the login's own.
     static let target = "for"
-    /// That the renewal followed a doubt.
+    /// Set if the renewal followed a doubt.
     static let after = "after"
     /// Where the reply was kept until it was stored.
     static let from = "from"
@@ -26,11 +26,11 @@ extension AuditEvent.Detail.Key {
     /// A kept reply.
     package static let reply = "reply"
     static let forced = "forced"
-    /// What the ids of users were shown for.
+    /// Why the ids of users were shown.
     package static let purpose = "purpose"
 }
 
-/// Why a renewal came to nothing or was repeated, or why a token counts as rejected. A renewal that is taken over says a
+/// Why a renewal had no result or was repeated, or why a token counts as rejected. A renewal that is taken over has a
 /// ``RenewalDoubt/Cause`` instead.
 package enum AuditCause: String, CaseIterable, Sendable {
     /// The provider wants the user to act.
@@ -41,15 +41,15 @@ package enum AuditCause: String, CaseIterable, Sendable {
     case notSent
     /// No caller waits for the app's answer any longer.
     case withdrawn
-    /// The reply held a refresh token, and no access token that may be used.
+    /// The reply held a refresh token, and no usable access token.
     case successorOnly
-    /// Another refresh token of the same chain takes the place of a refused one.
+    /// Another refresh token of the same chain replaces a refused one.
     case otherTokenTaken
     /// Repeated within a doubt.
     case doubt
     /// Repeated for a nonce, a clock or a scope.
     case challenge
-    /// The provider says of its own token that it is not active.
+    /// The provider reports its own token as not active.
     case introspected
     /// The source of an imported login no longer has it.
     case missing
@@ -57,7 +57,7 @@ package enum AuditCause: String, CaseIterable, Sendable {
     case providerStopped
 }
 
-/// What a renewal did to the rights that a login has.
+/// How a renewal changed a login's scope.
 enum ScopeChange: String, CaseIterable, Sendable {
     case narrower, wider
 }

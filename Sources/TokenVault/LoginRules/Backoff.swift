@@ -27,7 +27,7 @@ struct Backoff: Sendable, Equatable {
         return full / 2 + (full / 2) * random
     }
 
-    /// What the server asks for, within bounds and never less than the backoff; with up to a tenth on top.
+    /// The pause that the server asks for, within bounds and never less than the backoff; with up to a tenth on top.
     func pause(afterFailures failures: Int, retryAfter: Duration?, random: Double) -> Duration {
         let own = pause(afterFailures: failures, random: random)
         guard let retryAfter else { return own }

@@ -1,20 +1,20 @@
 import VaultStorage
 
-/// Whether an attempt may begin, judged inside the transaction that would write its intent. Pure.
+/// Whether an attempt may begin, decided inside the transaction that would write its intent. Pure.
 package enum ClaimDecision: Equatable, Sendable {
     case satisfied
     case refused(RenewalRefusal)
     case ownedElsewhere
     /// `Doubt`: an earlier attempt with this refresh token has an unknown end.
     case proceed(RenewalClaim.Method, Doubt?)
-    /// The doubt can no longer be cleared up: the login is dead.
+    /// The doubt can no longer be resolved: the login is dead.
     case giveUp
-    /// What was begun can have spent nothing, and no caller waits for it: the intent goes.
+    /// The attempt can have spent nothing, and no caller waits for it: the intent is removed.
     case close
 
-    /// What is known of an open intent's owner.
+    /// The state of an open intent's owner, as far as it is known.
     package enum Owner: Equatable, Sendable {
-        /// Its attempt is under way.
+        /// Its attempt is in progress.
         case working
         /// It ended without an answer, or its process died.
         case gone
@@ -22,23 +22,23 @@ package enum ClaimDecision: Equatable, Sendable {
 
     struct Circumstances: Sendable {
         var demand: RenewalDemand
-        /// What the token is wanted for.
+        /// The target of the requested token.
         var target = TokenTarget.own
         var now: Timestamp
         var canUseProvider: Bool
         var hasHandler: Bool
-        /// Whether the ``SessionHandler`` says what comes next.
+        /// Whether the ``SessionHandler`` decides how to renew.
         var asksSession = false
-        /// The intent of this renewal under which it was asked: it holds up no other.
+        /// The intent of this renewal under which the app was asked: it blocks no other renewal.
         var asked: Int64?
         var replay = ReplayPolicy()
         var hasOtherLogins = false
-        /// Intents to be taken from owners that live.
+        /// Intents to be taken from owners that are alive.
         var stalled: Set<Int64> = []
         var setBack: ClockWatch.SetBack?
-        /// How long ago something was.
+        /// The time since an instant.
         var span: @Sendable (Timestamp) -> SteadyClock.Span
-        /// Whether this attempt is known to have spent nothing, although that is not written down.
+        /// Whether this attempt is known to have spent nothing, although that is not recorded.
         var isUnspent: @Sendable (Int64) -> Bool = { _ in false }
         var owner: @Sendable (IntentRecord) -> Owner
     }
@@ -70,7 +70,7 @@ package enum ClaimDecision: Equatable, Sendable {
         } else if circumstances.asksSession, circumstances.target.isOwn {
             self = .proceed(.session, nil)
         } else {
-            // The app's tokens are for everything that it has.
+            // The app's tokens cover everything that was granted.
             self =
                 circumstances.hasHandler && circumstances.target.isOwn
                 ? .proceed(.handler, nil) : .refused(.notRefreshable)
@@ -80,7 +80,8 @@ package enum ClaimDecision: Equatable, Sendable {
     private static func grant(_ state: LoginState, _ circumstances: Circumstances) -> ClaimDecision {
         guard circumstances.canUseProvider else { return .refused(.providerMissing) }
         let open = state.intent.flatMap { doubt($0, state, circumstances) }
-        // Nothing is open of a doubt that a renewal has left: it is settled when the token is wanted, not before.
+        // After a renewal that left a doubt, no intent is open: the doubt is settled when the token is wanted, not
+        // before.
         guard let doubt = open ?? state.refresh?.doubt, open != nil || circumstances.demand != .recovery else {
             // The app was being asked when its owner died: there is nothing to settle.
             if circumstances.demand == .recovery { return .close }
@@ -95,7 +96,7 @@ package enum ClaimDecision: Equatable, Sendable {
         case .atOnce, .later: return .proceed(.grant, doubt)
         case .exhausted: return .giveUp
         case .never:
-            // Whatever the caller wants: while the login's own token is good, the login is not over.
+            // Regardless of the demand: while the login's own token is valid, the login is not over.
             let judge = TokenClassifier(position: state.position, session: state.session, now: circumstances.now)
             guard judge.isAcceptable(for: .validity(nil)) else { return .giveUp }
             return .refused(.mayNotSendAgain(until: state.session.expiresAt))

@@ -1,17 +1,18 @@
 import VaultCrypto
 package import VaultStorage
 
-/// When a login needs the scheduler next. Pure, and the same for every process: it depends on what is stored alone.
+/// When a login next needs the scheduler. Pure, and the same for every process: it depends only on stored data.
 ///
 /// Every write of a login leaves its result in `dueAt`, see ``Vault/change(_:_:)``.
 struct DueTime: Sendable {
-    /// A refresh token that dies of disuse is used so long before, or a fifth of its life before, whichever is later …
+    /// A refresh token that expires without use is used this long before, or a fifth of its life before, whichever is
+    /// later …
     static let usualKeepAliveLead = Duration.seconds(7 * 86_400)
-    /// … but not where that is less than this: a deadline that no use moves would be met again and again.
+    /// … but not where that is less than this: a deadline that use does not extend would come due again and again.
     static let leastKeepAliveLead = Duration.seconds(60)
 
-    /// A request whose sender gave it up or died arrives within this time, or hardly at all: after a timeout at its sender
-    /// (30 s by default) and at what lies between.
+    /// A request whose sender gave up or died arrives within this time, or hardly at all: after a timeout at its sender
+    /// (30 s by default) and in the network between.
     private static let latestArrival = Duration.seconds(60).inMilliseconds
 
     /// Nil: there is nothing to do, or no way to do it.
@@ -23,7 +24,7 @@ struct DueTime: Sendable {
         provider: ProviderHandle?, isInDoubt: Bool
     ) {
         if session.isEndedAndKept(refresh) {
-            // Then what is kept is destroyed.
+            // At that time the kept refresh token is destroyed.
             instant = session.notBefore
             return
         }
@@ -33,7 +34,7 @@ struct DueTime: Sendable {
             return
         }
         let spread = Spread(login: login, generation: position.generation)
-        // Without a refresh token a handler renews. Whether this process has one does not count: another may.
+        // Without a refresh token a handler renews. It does not matter whether this process has one: another may.
         var first = Self.renewal(session, position, spread)
         if let refresh, refresh.refreshToken != nil, provider != nil,
             let keepAlive = Self.keepAlive(session, refresh, spread)
@@ -43,7 +44,7 @@ struct DueTime: Sendable {
         instant = first.map { max($0, session.notBefore ?? $0) }
     }
 
-    /// Before the lead at which callers renew begins, so that none of them meets it; not all logins at once.
+    /// Before callers would renew, so that none of them has to wait; not all logins at once.
     ///
     /// Tokens for single resources do not count: they are renewed when asked for.
     private static func renewal(_ session: SessionRecord, _ position: ChainPosition, _ spread: Spread) -> Timestamp? {
@@ -55,9 +56,9 @@ struct DueTime: Sendable {
         return session.cameAfterDoubt ? max(due, afterLateArrivals(session, expiresAt, lead)) : due
     }
 
-    /// An earlier request with the refresh token before this one may still arrive. A server that forgives it does so as long
-    /// as this one is unused; used, it makes the earlier one look like theft. So this one rests, but no longer than until
-    /// callers would renew anyway.
+    /// An earlier request with the refresh token before this one may still arrive. A server that forgives that does so
+    /// as long as this token is unused; once it is used, the earlier one looks like theft. So this token rests, but no
+    /// longer than until callers would renew anyway.
     private static func afterLateArrivals(
         _ session: SessionRecord, _ expiresAt: Timestamp, _ lead: Int64
     ) -> Timestamp {
@@ -67,9 +68,9 @@ struct DueTime: Sendable {
         ).roundedDown(to: grain(in: lead))
     }
 
-    /// Somewhere in the span of time that ends `lead` before `end`, and rounded down: unrounded, the instant, which is
-    /// stored in plain text, would reveal the end to the millisecond. Its place in the span is known: it follows from
-    /// the login's handle. In milliseconds: each write of a login counts this out, and a `Duration` has 128 bits.
+    /// An instant in the span that ends `lead` before `end`, rounded down: unrounded, the instant, which is stored in
+    /// plain text, would reveal the end to the millisecond. Its position in the span is known: it follows from the
+    /// login's handle. In milliseconds: each write of a login computes this, and a `Duration` has 128 bits.
     private static func before(
         _ end: Timestamp, by lead: Int64, spreadOver span: Int64, _ spread: Spread
     ) -> Timestamp {
@@ -77,7 +78,7 @@ struct DueTime: Sendable {
         return end.advanced(byMilliseconds: -lead - spread.part(of: span - grain)).roundedDown(to: grain)
     }
 
-    /// A minute, as the stored expiry; less only where there is no minute to give away.
+    /// A minute, as for the stored expiry; less only for spans that are too short for it.
     private static func grain(in span: Int64) -> Int64 {
         if span >= 5 * 60_000 { return 60_000 }
         return span >= 5 * 10_000 ? 10_000 : min(1_000, span)
@@ -91,12 +92,12 @@ struct DueTime: Sendable {
         return before(end, by: lead.inMilliseconds, spreadOver: lead.inMilliseconds / 2, spread)
     }
 
-    /// Where in a span of time this login stands, at this generation: the same wherever and whenever it is asked.
+    /// The login's position in a span of time, at this generation: the same in every process and at any time.
     private struct Spread {
         private let fraction: Double
 
         init(login: LoginHandle, generation: Int64) {
-            // FNV-1a, and a last stir: neighbours in one must not be neighbours in the other.
+            // FNV-1a, and a final mix: neighbours in one must not be neighbours in the other.
             var hash: UInt64 = 0xCBF2_9CE4_8422_2325
             for byte in login.bytes.array { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
             for shift in stride(from: 0, to: 64, by: 8) {
@@ -119,14 +120,14 @@ extension Timestamp {
 }
 
 extension TokenClassifier {
-    /// Whether a login is to be renewed that is due then, or would be, had no clock been set.
+    /// Whether a login with this due time must be renewed, or would have to be if no clock had been set.
     func isDue(_ due: Timestamp, now: Timestamp) -> Bool {
         due <= now || isFromFuture || !isEnough(for: .validity(nil))
     }
 }
 
 extension LoginRow {
-    /// What ``dueAt`` is to be.
+    /// The value for ``dueAt``.
     package var nextDue: Timestamp? {
         guard userStatus == .active else { return nil }
         return DueTime(

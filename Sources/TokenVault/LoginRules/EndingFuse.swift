@@ -1,9 +1,9 @@
 package import VaultStorage
 
-/// Whether a provider is believed that says a login is over. Pure.
+/// Whether a provider is believed when it reports that a login is over. Pure.
 ///
-/// Of one login it is. When it says so of one login after the other, and none succeeds between, it is news about the
-/// provider as well: a downtime looks the same. Then it is stopped: the logins that come after wait.
+/// For a single login it is. When it ends one login after the other, and no renewal succeeds in between, the provider
+/// itself may be at fault: an outage looks the same. Then the provider is stopped: the logins that follow wait.
 enum EndingFuse: Equatable, Sendable {
     case believed
     /// Believed for this login, and for no other after it.
@@ -11,15 +11,15 @@ enum EndingFuse: Equatable, Sendable {
     /// The login waits.
     case waits
 
-    /// Ends in a row that are believed, unless the provider's own settings say otherwise.
+    /// Endings in a row that are believed, unless the provider's own settings differ.
     static let usualMost = 8
-    /// Fewer observations than this say nothing about what is usual.
+    /// With fewer observations than this, the usual rate is unknown.
     static let leastSample = 50
-    /// So long after an operator has said that ends are right, all are believed.
+    /// For this long after an operator has accepted endings, all are believed.
     static let acceptance = Duration.seconds(86_400)
 
-    /// - Parameter most: Of the provider's settings: ``ProviderRecord/mostDeaths``.
-    /// - Parameter counts: Whether this end is one that counts: the loss of a reply explains the others.
+    /// - Parameter most: From the provider's settings: ``ProviderRecord/mostDeaths``.
+    /// - Parameter counts: Whether this ending counts: the others are explained by a lost reply.
     init(_ endings: ProviderEndings, most: Int?, now: Timestamp, counts: Bool = true) {
         if most == 0 {
             self = .believed
@@ -34,7 +34,7 @@ enum EndingFuse: Equatable, Sendable {
         }
     }
 
-    /// A run that is as long as chance makes it once in a million times at the provider's usual rate is none to stop for.
+    /// A run that chance alone makes once in a million times, at the provider's usual rate, is no reason to stop.
     static func limit(least: Int, _ endings: ProviderEndings) -> Int {
         let all = endings.endedBefore + endings.renewedBefore
         guard all >= leastSample, endings.endedBefore > 0 else { return max(1, least) }
@@ -46,7 +46,7 @@ enum EndingFuse: Equatable, Sendable {
 }
 
 extension RefreshFailure.Reason {
-    /// The provider has said it, and the refresh token is destroyed on its word.
+    /// Whether the provider itself reported it, so that the refresh token is destroyed.
     var isProvidersWord: Bool { self == .deadGrant || self == .lostResponse }
 }
 
@@ -57,7 +57,7 @@ extension SessionRecord {
         return failure.isDead && RefreshFailure.Reason(code: failure.reason).isProvidersWord
     }
 
-    /// Whether the login has not been refused since its last success. One that was is no evidence about others.
+    /// Whether the login has not been refused since its last success. A login that was is no evidence about others.
     var isClean: Bool {
         guard attempts > 0, let status = lastRefusal?.status else { return true }
         return !(200..<500).contains(status) || status == 408 || status == 429

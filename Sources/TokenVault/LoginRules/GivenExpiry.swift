@@ -5,10 +5,10 @@ import VaultStorage
 enum GivenExpiry: Equatable {
     case unknown
     case at(Timestamp)
-    /// Not a number, or infinite: nothing says when such a token is of no more use.
+    /// Not a number, or infinite: it gives no time after which the token is useless.
     case unusable
 
-    /// Ends of servers are shortened to that, too.
+    /// Expiries from servers are shortened to that, too.
     static let longestLifetime = Duration.seconds(315_360_000)
 
     init(_ date: Date?, now: Timestamp) {
@@ -30,8 +30,8 @@ enum GivenExpiry: Equatable {
         case .at(let instant): return instant
         case .unusable:
             throw VaultError(
-                .invalidArgument, "the token's end is no point in time",
-                hint: "leave it out if it is not known when the token runs out")
+                .invalidArgument, "the token's expiry is not a valid time",
+                hint: "leave it out if the expiry is unknown")
         }
     }
 }

@@ -3,12 +3,12 @@ package import OAuthClient
 package import VaultCrypto
 package import VaultStorage
 
-/// A login of another system, as it is to be taken over. Its renderings show neither tokens nor the user.
+/// A login of another system, ready to be imported. Its renderings show neither tokens nor the user.
 package struct ImportedLogin: Sendable, CustomStringConvertible, CustomReflectable {
     package let userId: String
-    /// Of this vault.
+    /// The provider in this vault.
     package let provider: ProviderHandle
-    /// What the operator calls the system.
+    /// The operator's name for the system.
     package let source: String
     /// Names the row in its source; see ``ImportOrigin``.
     package let row: Bytes16
@@ -25,9 +25,9 @@ package struct ImportedLogin: Sendable, CustomStringConvertible, CustomReflectab
     package var label: String?
     package var subject: String?
     package var attributes: [String: String] = [:]
-    /// Nil: not known.
+    /// Nil: unknown.
     package var obtainedAt: Date?
-    /// Access tokens beside the login's own, by the scope that they are for.
+    /// Further access tokens besides the login's own, by their scope.
     package var resourceTokens: [(scope: String, token: AccessToken, expiresAt: Date?)] = []
 
     package init(userId: String, provider: ProviderHandle, source: String, row: Bytes16) {
@@ -67,7 +67,7 @@ extension ImportedLogin {
         return origin
     }
 
-    /// What the tokens change of a session, and the records that lie beside it.
+    /// Writes the tokens into a session, and returns the records that are stored next to it.
     func fill(
         _ session: inout SessionRecord, generation: Int64, now: Timestamp
     ) -> (refresh: RefreshRecord?, key: KeyRecord?) {
@@ -95,7 +95,7 @@ extension ImportedLogin {
         return (refresh, dpopKey.map { KeyRecord($0) })
     }
 
-    /// A date that is none counts as unknown. What a source says is kept as it says it, and not shortened.
+    /// An invalid date counts as unknown. A source's dates are kept as they are, and not shortened.
     private static func moment(_ date: Date?) -> Timestamp? {
         guard let date, date.timeIntervalSince1970.isFinite else { return nil }
         return Timestamp(date)
@@ -103,6 +103,6 @@ extension ImportedLogin {
 }
 
 extension AuditEvent.Detail.Key {
-    /// What the operator calls the system that logins come from.
+    /// The operator's name for the system that logins come from.
     package static let source = "source"
 }

@@ -49,7 +49,7 @@ extension LoginRow {
         }
     }
 
-    /// Whether the provider has refused the last renewal for a reason that does not pass by itself.
+    /// Whether the provider refused the last renewal for a reason that does not pass by itself.
     package var isRefused: Bool {
         guard let refusal = session.lastRefusal, session.failure == nil, session.state != .terminated,
             intent?.isInDoubt != true
@@ -59,7 +59,7 @@ extension LoginRow {
 }
 
 extension ProviderAnswer {
-    /// Whether to ask again later is of no use by itself, as far as status and code say.
+    /// Whether asking again later is pointless by itself, judging from status and code.
     fileprivate var isLasting: Bool {
         let passing: Set<OAuthErrorCode> = [.temporarilyUnavailable, .serverError, .slowDown]
         guard let status, !(error.map { passing.contains($0) } ?? false) else { return false }
@@ -102,7 +102,7 @@ extension RefreshFailure {
 }
 
 extension SessionState {
-    /// What is stored, at this time: that a token runs out is written nowhere, it happens.
+    /// Restores a stored login at this time: an expiry is not written, it just happens.
     package init(_ session: SessionRecord, now: Timestamp) {
         self.init(SessionSummary(session, at: now))
     }

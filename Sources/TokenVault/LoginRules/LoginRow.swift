@@ -1,7 +1,7 @@
 package import VaultCrypto
 package import VaultStorage
 
-/// What all shapes of a stored login say of its session: the hot read, the whole row, and the row in a transaction.
+/// The session in all shapes of a stored login: the hot read, the whole row, and the row in a transaction.
 package protocol StoredSession {
     var position: ChainPosition { get }
     var session: SessionRecord { get }
@@ -9,7 +9,7 @@ package protocol StoredSession {
     var isHeld: Bool { get }
 }
 
-/// What the whole row says, too.
+/// The further columns of the whole row.
 package protocol LoginRow: StoredSession {
     var handle: LoginHandle { get }
     var userId: String { get }
@@ -24,7 +24,7 @@ extension StoredLogin: LoginRow {}
 extension LoginState: LoginRow {}
 
 extension StoredSession {
-    /// Whether the login may go on: its user is not disabled, and it is neither ended nor dead.
+    /// Whether the login can be used: its user is not disabled, and it is neither ended nor dead.
     package var isLiving: Bool { userStatus == .active && session.isLiving }
 
     /// Refuses a login that is ended, and every one of a disabled user.
@@ -38,15 +38,15 @@ extension StoredSession {
 }
 
 extension SessionRecord {
-    /// See ``StoredSession/requireActive(now:)``. The hot read calls this one: through the protocol the whole record would be
-    /// copied.
+    /// See ``StoredSession/requireActive(now:)``. The hot read calls this one: through the protocol the whole record
+    /// would be copied.
     @inline(__always)
     func requireActive(_ userStatus: UserStatus, now: @autoclosure () -> Timestamp) throws {
         if userStatus == .disabled { throw VaultError(.userDisabled, now: now()) }
         if state == .terminated { throw VaultError(.terminated, now: now()) }
     }
 
-    /// Whether there is no access token of the login's own that is still valid.
+    /// Whether the login has no valid access token of its own.
     package func hasExpired(at now: Timestamp) -> Bool {
         accessToken == nil || expiresAt.map { $0 <= now } ?? false
     }

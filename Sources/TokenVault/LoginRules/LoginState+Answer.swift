@@ -3,11 +3,11 @@ import VaultCrypto
 import VaultStorage
 
 extension IntentRecord {
-    /// Nothing is sent under it: the app is being asked. When its owner dies, nothing is in doubt.
+    /// Nothing is sent under it: the app is being asked. If its owner dies, nothing is in doubt.
     package var isAsking: Bool { tries == 0 && doubtSince == nil }
 }
 
-// What the app's answer, or the provider's answer to a token of the app, does to a login.
+// The effects on a login of the app's answer, or of the provider's answer to a token of the app.
 extension LoginState {
     /// Tokens of a grant of their own. They continue the chain if they are an access token alone for a session that is
     /// alive; otherwise they are a log-in, and start a new one.
@@ -26,8 +26,8 @@ extension LoginState {
         return position.newChain
     }
 
-    /// An answer that came when the login no longer waited for it. While the login lives on it is dropped: to revoke it
-    /// could end more than itself. Otherwise it is revoked, as every late reply is.
+    /// Discards an answer that came when the login no longer waited for it. While the login is alive the answer is
+    /// dropped: revoking it could end more than the answer's own grant. Otherwise it is revoked like any late reply.
     mutating func discardReplyForRevocation(_ reply: SpooledReply, of claim: RenewalClaim, at now: Timestamp) {
         if intent?.fence == claim.fence { intent = nil }
         if !isLiving, let record = reply.revocation(at: now) { outbox.append(record) }

@@ -1,9 +1,9 @@
 import VaultCrypto
 package import VaultStorage
 
-/// What a reading of a source does to the logins that it meets.
+/// How an import pass treats existing logins.
 package enum ImportPurpose: Sendable, Equatable {
-    /// New ones are added, and those that the source owns follow it.
+    /// New logins are added, and those that the source owns follow it.
     case take(ImportOrigin.Owner)
     /// Nothing is added. A login that the vault owns, and the source has renewed, is held.
     ///
@@ -14,7 +14,7 @@ package enum ImportPurpose: Sendable, Equatable {
 }
 
 extension LoginState {
-    /// What this login is to one of a source, and what follows from that; nil: another one.
+    /// Applies a source's login to this one, and returns the result; nil: it is another login.
     mutating func meet(
         _ imported: ImportedLogin, for purpose: ImportPurpose, now: Timestamp
     ) -> ImportMeeting? {
@@ -53,7 +53,7 @@ extension LoginState {
         return session.isLiving ? .unchanged : .ended
     }
 
-    /// Whether the login came from this row: by its name, or by its chain where a name says too little.
+    /// Whether the login came from this row: by its name, or by its chain where the name is not enough.
     private func isRow(_ imported: ImportedLogin, _ origin: ImportOrigin) -> Bool {
         guard origin.source == imported.source else { return false }
         if origin.row == imported.row { return true }
@@ -74,8 +74,8 @@ extension LoginState {
         return hasChain(of: imported)
     }
 
-    /// Sources are read from copies, too, and a copy may be older than what was read before. Expiries say nothing about
-    /// that: a newer token may live for a shorter time. Nor does the moment of reading.
+    /// Sources are also read from copies, and a copy may be older than an earlier reading. Expiries prove nothing here:
+    /// a newer token may live for a shorter time. Nor does the time of the reading.
     private func isNewer(than imported: ImportedLogin, _ origin: ImportOrigin) -> Bool {
         guard origin.assumedIssue == nil else { return false }
         return imported.obtainedAt.map { Timestamp($0) < session.obtainedAt } ?? false
@@ -92,14 +92,14 @@ extension LoginState {
         intent = nil
         (refresh, key) = imported.fill(&session, generation: position.generation, now: now)
         let former = session.origin
-        // The row keeps the name by which it was first known.
+        // The row keeps the name that it was first known by.
         var origin = imported.origin(tokens, row: former?.row ?? imported.row, owner: owner, now: now)
         if let former { origin.keepFormer(former) }
         session.origin = origin
         tell(kind)
     }
 
-    /// The vault owns the chain from now on. Gives whether it did not before.
+    /// The vault owns the chain from now on. Returns whether it did not before.
     package mutating func acceptImport() -> Bool {
         guard isLiving, let origin = session.origin, origin.owner == .source, !origin.isMissing else { return false }
         session.origin?.owner = .vault
@@ -126,7 +126,7 @@ extension LoginState {
         tell(.importReturned)
     }
 
-    /// The last complete reading of the source did not find the row. Gives whether that is news.
+    /// The last complete reading of the source did not find the row. Returns whether that is news.
     package mutating func missFromSource(_ source: String) -> Bool {
         guard let origin = session.origin, origin.source == source, origin.owner == .source, !origin.isMissing else {
             return false

@@ -3,8 +3,8 @@ import VaultCrypto
 package import VaultStorage
 
 extension LoginState {
-    /// Keeps what the provider said to a renewal that it refused, and tells status and code with the outcome. The trail
-    /// outlives the login, so only codes from the registry go there.
+    /// Keeps the provider's answer to a renewal that it refused, and adds status and code to the outcome's audit event.
+    /// The trail outlives the login, so only registered codes go there.
     ///
     /// - Parameter isOfTarget: The token of a resource was refused, not the login's own.
     mutating func note(_ answer: ProviderAnswer, at now: Timestamp, isOfTarget: Bool = false) {

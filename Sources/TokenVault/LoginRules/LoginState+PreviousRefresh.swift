@@ -1,15 +1,15 @@
 package import VaultCrypto
 package import VaultStorage
 
-// A second refresh token of the same chain is kept, sealed, until the current one has proven that it works: until it was
-// renewed with, or its access token was taken by a resource server, or a day has passed.
+// A second refresh token of the same chain is kept, sealed, until the current one has proven that it works: until it
+// has been used for a renewal, or a resource server has accepted its access token, or a day has passed.
 extension LoginState {
-    /// Whether a late reply has brought the next token of the one that is current.
+    /// Whether a late reply has brought the successor of the current token.
     var hasSuccessorInHand: Bool {
         refresh?.previousRefresh != nil && refresh?.previousRole == .successor
     }
 
-    /// Takes what a reply says of the refresh token: a new one, or that the old one goes on.
+    /// Applies a reply to the refresh token: a new one, or the old one stays valid.
     mutating func replaceRefreshToken(with reply: SpooledReply) {
         guard let new = reply.refreshToken, new != refresh?.refreshToken else {
             let since = refresh?.doubtSince ?? reply.obtainedAt
@@ -23,7 +23,7 @@ extension LoginState {
         if record.previousRefresh == new {
             record.forgetPrevious()
         } else if hasSuccessorInHand {
-            // Two replies to one token: which of the two the server counts last is not known here.
+            // Two replies to one token: it is not known here which of them the server counts as the last.
             record.previousRole = .sibling
         } else if let old = record.refreshToken {
             record.keep(old, as: .predecessor, since: reply.obtainedAt)
@@ -50,7 +50,7 @@ extension LoginState {
         } else if isBesideCurrent {
             refresh?.keep(token, as: .sibling, since: now)
         }
-        // Otherwise its successor has been used: nothing can come of it now.
+        // Otherwise its successor has been used: the token is useless now.
     }
 
     /// The current token is in doubt, and its successor is here: the successor is sent, not the same token again.
@@ -64,7 +64,7 @@ extension LoginState {
         return true
     }
 
-    /// The current token was refused. If another one of the chain may still work, it takes its place.
+    /// The current token was refused. If another one of the chain may still work, it becomes current.
     mutating func takeOtherToken(_ policy: ReplayPolicy, hasOtherLogins: Bool, at now: Timestamp) -> Bool {
         guard var record = refresh, let other = record.previousRefresh, record.mayTryPrevious(at: now),
             policy.mayTry(record.previousRole, hasOtherLogins: hasOtherLogins)
@@ -88,7 +88,7 @@ extension LoginState {
 }
 
 extension RefreshRecord {
-    /// After so long the other token is of no use, whatever becomes of the current one.
+    /// After this time the other token is useless, regardless of the current one.
     static let longestKept = Duration.seconds(86_400)
 
     package mutating func keep(_ token: SecretBytes, as role: PreviousRefreshRole, since: Timestamp) {
@@ -112,7 +112,7 @@ extension RefreshRecord {
 extension ReplayPolicy {
     /// Whether another refresh token of the chain is sent after the current one was refused.
     ///
-    /// A sibling or a successor has never been sent. A predecessor has: where that counts as theft it is left alone.
+    /// A sibling or a successor has never been sent. A predecessor has: where that counts as theft it is not used.
     func mayTry(_ role: PreviousRefreshRole, hasOtherLogins: Bool) -> Bool {
         switch role {
         case .sibling, .successor: !(harmsOtherLogins && hasOtherLogins)

@@ -6,15 +6,15 @@ import VaultStorage
 extension LoginState {
     /// Whether this attempt is still the one that the login waits for.
     ///
-    /// The generation is compared through the intent: when the app sets an access token during a renewal, both move
-    /// on together, and the refresh token that travels is still the current one.
+    /// The generation is compared through the intent: when the app sets an access token during a renewal, both advance
+    /// together, and the refresh token that was sent is still the current one.
     func isOpen(_ claim: RenewalClaim) -> Bool {
         guard let intent, session.state != .terminated, userStatus == .active else { return false }
         return position.chain == claim.position.chain && intent.fence == claim.fence
             && intent.generation == position.generation && (!intent.isAsking || position == claim.position)
     }
 
-    /// Whether what this reply brought is what is stored.
+    /// Whether the stored tokens are those of this reply.
     func holds(_ reply: SpooledReply) -> Bool {
         guard position == reply.position.successor || position == reply.position.newChain, intent == nil else {
             return false
@@ -32,7 +32,7 @@ extension LoginState {
         let next = isAnswer ? takeAnswer(reply) : position.successor
         if reply.target.isOwn { takeOwnToken(of: reply) } else { takeResourceToken(of: reply) }
         if reply.accessToken != nil, let idToken = reply.idToken { refresh?.idToken = idToken }
-        // Of a token for one resource nothing but what holds for all is kept.
+        // From a token for one resource, only attributes that hold for all tokens are kept.
         session.attributes.merge(reply.attributes.filter { reply.target.isOwn || $0.key != Login.detailsName }) { $1 }
         if !isAnswer { replaceRefreshToken(with: reply) }
         for (origin, nonce) in reply.nonces { key?.nonces[origin] = nonce }
@@ -48,20 +48,20 @@ extension LoginState {
         reportCommit(reply, afterDoubt: afterDoubt, isFromSpool: isFromSpool, scopeChange)
     }
 
-    /// The database was put back beneath an attempt: its reply is newer than anything that is here, and what is here of the
-    /// refresh token is spent. A login that is held stays so: another reply may be newer still.
+    /// The database was reset to an earlier state during an attempt: its reply is newer than anything stored, and the
+    /// stored refresh token is spent. A login that is held stays so: another reply may be newer still.
     ///
     /// - Parameter spent: the token that it was given for, if that is known.
     mutating func catchUp(with reply: SpooledReply, spent: SecretBytes?) {
         session.accessGeneration = session.accessGeneration ?? position.generation
         position = reply.position
         if let spent { refresh?.refreshToken = spent }
-        // Of an attempt with a token of before, which finds that it was overtaken.
+        // An intent of an attempt with an earlier token, which will find that it was overtaken.
         intent = nil
         commit(reply, afterDoubt: true)
     }
 
-    /// The server may take rights away with a renewal, or give others; it tells in the reply, and nowhere else.
+    /// The server may reduce or change the scope in a renewal; only the reply says so.
     private static func change(of old: String?, to new: String?) -> ScopeChange? {
         guard let new, let old, new != old, let tokens = try? Scope(new).tokens, let before = try? Scope(old).tokens
         else { return nil }
@@ -81,7 +81,7 @@ extension LoginState {
         if let scope = reply.scope { session.scope = scope }
     }
 
-    /// The login's own token stays, with the generation that brought it.
+    /// The login's own token stays, with its generation.
     private mutating func takeResourceToken(of reply: SpooledReply) {
         session.accessGeneration = session.accessGeneration ?? position.generation
         guard let accessToken = reply.accessToken else { return }
@@ -124,15 +124,15 @@ extension LoginState {
         for (origin, nonce) in nonces { key?.nonces[origin] = nonce.rawValue }
     }
 
-    /// How long the app is left alone that has no token.
+    /// The pause for an app that has no token.
     static let pauseForApp = Duration.seconds(600)
 
-    /// The same, because the app asked for it. It is no failure, so it does not make later backoffs longer.
+    /// Postpones at the app's request. This is no failure, so it does not make later backoffs longer.
     mutating func postponeForApp(from now: Timestamp, random: Double) {
         session.notBefore = now.advanced(by: Self.pauseForApp + Self.pauseForApp / 10 * random)
     }
 
-    /// No renewal before a while, in any process.
+    /// Prevents renewals for a while, in any process.
     mutating func postpone(
         from now: Timestamp, by backoff: Backoff = .renewal, retryAfter: Duration?, random: Double
     ) {
@@ -143,7 +143,7 @@ extension LoginState {
 }
 
 extension SessionRecord {
-    /// Forgets everything that stood in the way of renewals of the token before.
+    /// Clears all obstacles to renewals that belonged to the previous token.
     package mutating func clearObstacles() {
         failure = nil
         notifiedFailure = false

@@ -1,7 +1,7 @@
 import VaultStorage
 
 extension LoginState {
-    /// Ends the chain for good. A new position, so that no renewal under way can bring it back.
+    /// Ends the chain for good. The position is new, so that no renewal in progress can bring it back.
     mutating func terminate(_ reason: TerminationReason) {
         position = ChainPosition(chain: position.chain + 1, generation: position.generation + 1)
         session.state = .terminated

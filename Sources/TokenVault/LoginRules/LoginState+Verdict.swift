@@ -3,10 +3,10 @@ import VaultCrypto
 import VaultStorage
 
 extension LoginState {
-    /// What a verdict is about.
+    /// The context of a failure.
     struct Trial: Sendable {
         let claim: RenewalClaim
-        /// A server may have spent the token before it asked for a proof, and refused something else when that came.
+        /// A server may have spent the token before it asked for a proof, and then refused something else.
         let leavesDoubt: Bool
         let policy: ReplayPolicy
         let hasOtherLogins: Bool
@@ -18,7 +18,7 @@ extension LoginState {
         var newDoubt: RenewalDoubt.Cause? { leavesDoubt ? .lostReply : nil }
     }
 
-    /// Writes an outcome that brought no token. The caller has checked that the attempt is still open.
+    /// Records an outcome that brought no token. The caller has checked that the attempt is still open.
     mutating func record(_ verdict: RenewalFailure, of trial: Trial) {
         let claim = trial.claim
         let now = trial.now
@@ -37,7 +37,7 @@ extension LoginState {
             rest(after: claim, newDoubt: trial.newDoubt)
             noteFailure(.misconfigured)
         case .misconfigured:
-            // Its own pause, in every process: no other login is held up, and none asks again at once.
+            // A pause of its own, in every process: no other login is delayed, and none asks again at once.
             postpone(from: now, by: .breaker, retryAfter: nil, random: trial.random)
             rest(after: claim, newDoubt: trial.newDoubt)
             noteFailure(.misconfigured)
@@ -55,7 +55,7 @@ extension LoginState {
             noteFailure(.transient)
         case .unprocessed(let retryAfter, _):
             postpone(from: now, retryAfter: retryAfter, random: trial.random)
-            // A doubt from before does not come nearer to its end by it.
+            // This brings an earlier doubt no nearer to its end.
             var unsent = claim
             unsent.tries -= 1
             rest(after: unsent, newDoubt: verdict.newDoubt)
@@ -79,7 +79,7 @@ extension LoginState {
         }
     }
 
-    /// The provider has ended the login and is not believed. It waits, as one does that was refused for what it asked.
+    /// The provider has ended the login and is not believed. It waits, like a login whose request was refused.
     mutating func wait(for trial: Trial, newDoubt: RenewalDoubt.Cause?) {
         postpone(from: trial.now, by: .breaker, retryAfter: nil, random: trial.random)
         rest(after: trial.claim, newDoubt: newDoubt ?? trial.newDoubt)
@@ -90,9 +90,9 @@ extension LoginState {
         auditEvents.append(AuditEvent(.renewalFailed, [.cause(cause)]))
     }
 
-    /// The login is over: flagged, and what only a living chain needs is destroyed.
+    /// The login is over: it is flagged, and data that only a living chain needs is destroyed.
     ///
-    /// - Parameter keepingFor: How long its refresh token is kept all the same, if it has no key.
+    /// - Parameter keepingFor: How long its refresh token is still kept, if it has no key.
     mutating func die(
         _ reason: RefreshFailure.Reason, at now: Timestamp, keepingFor: Duration? = nil,
         isLateArrivalSuspected: Bool = false
@@ -106,12 +106,12 @@ extension LoginState {
         // end.
         if reason.isProvidersWord, let keepingFor, keepingFor > .zero, key == nil, refresh?.refreshToken != nil {
             refresh?.forgetPrevious()
-            // Of a dead login: until when what could revive it is kept.
+            // On a dead login: until when the means to revive it are kept.
             session.notBefore = now.advanced(by: keepingFor)
         } else if reason != .unclassifiedRejection, reason != .keyMismatch {
             key = nil
             refresh = nil
-            // What is bound to the key is of no use without it.
+            // Tokens that are bound to the key are useless without it.
             session.resourceTokens.removeAll { TokenType($0.tokenType) == .dpop }
         }
         intent = nil
@@ -120,8 +120,8 @@ extension LoginState {
         auditEvents.append(AuditEvent(.loginDead, detail))
     }
 
-    /// Tokens that came after a doubt are refused at their first use: the earlier request may have arrived after them,
-    /// and the server took it for theft. It shows at the next renewal, however long after.
+    /// Whether tokens that came after a doubt were refused at their first use: the earlier request may have arrived
+    /// after them, and the server took it for theft. This shows only at the next renewal, however late.
     func isLateArrivalSuspected(_ reason: RefreshFailure.Reason, _ trial: Trial) -> Bool {
         guard session.cameAfterDoubt, trial.policy.punishesReuse, reason == .deadGrant || reason == .lostResponse else {
             return false
@@ -129,9 +129,9 @@ extension LoginState {
         return trial.now.since(session.obtainedAt) < trial.policy.memory
     }
 
-    /// Ends the attempt. In doubt, the intent stays without an owner: whoever renews next knows of it.
+    /// Ends the attempt. In doubt, the intent stays without an owner, for the next renewal to see.
     ///
-    /// - Parameter newDoubt: what this attempt itself has left in doubt.
+    /// - Parameter newDoubt: The doubt that this attempt itself has caused.
     mutating func rest(after claim: RenewalClaim, newDoubt: RenewalDoubt.Cause?) {
         guard claim.isInDoubt || newDoubt != nil else {
             intent = nil
@@ -145,7 +145,7 @@ extension LoginState {
         session.doubtCause = (newDoubt ?? .lostReply).code
     }
 
-    /// The same refresh token is about to be sent once more, by the same attempt.
+    /// The same attempt is about to send the same refresh token again.
     mutating func noteReplay(_ claim: RenewalClaim) {
         intent?.tries = claim.tries
         if let intent, intent.doubtSince == nil {
@@ -156,10 +156,10 @@ extension LoginState {
             AuditEvent(.renewalRepeated, [.cause(.doubt), .init(AuditEvent.Detail.Key.attempt, String(claim.tries))]))
     }
 
-    /// Tokens of an attempt that is no longer the login's. They must neither be used nor left alive; but while the
-    /// grant lives on, revoking one of its tokens would end it.
+    /// Discards tokens of an attempt that no longer belongs to the login. They must neither be used nor left alive; but
+    /// while the grant lives on, revoking one of its tokens would end it.
     ///
-    /// - Parameter spent: the refresh token that they were given for, if that is known.
+    /// - Parameter spent: The refresh token that they were given for, if it is known.
     mutating func discardForRevocation(_ reply: SpooledReply, spent: SecretBytes?, at now: Timestamp) {
         if position.chain == reply.position.chain, isLiving {
             if position.generation < reply.position.generation {
@@ -168,7 +168,7 @@ extension LoginState {
                 keepLate(reply, spent: spent, at: now)
             }
         } else if isLiving, let own = refresh?.refreshToken, own == reply.refreshToken || own == spent {
-            // The provider gives one refresh token for every log-in: the grant is the one that lives.
+            // The provider gives the same refresh token for every log-in: the grant is the one that lives on.
         } else if let record = reply.revocation(at: now) {
             outbox.append(record)
         }
@@ -176,6 +176,6 @@ extension LoginState {
 }
 
 extension IntentRecord {
-    /// The owner of an intent at rest. No process has it.
+    /// The owner of an intent that no process holds.
     package static let nobody: Int64 = 0
 }

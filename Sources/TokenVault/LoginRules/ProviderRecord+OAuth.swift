@@ -3,7 +3,7 @@ import Synchronization
 import VaultCrypto
 import VaultStorage
 
-// Records that were stored after they had been checked, back as OAuth's values.
+// Restores OAuth values from records that were checked before they were stored.
 extension ServerBinding {
     init(_ record: ProviderRecord) throws(OAuthValueError) {
         let profile = try record.profile
@@ -25,7 +25,7 @@ extension ServerBinding {
 }
 
 extension VaultError {
-    /// Why a request to a provider was not sent.
+    /// The error for a request that was not sent to a provider.
     package init(unsent code: HTTPTransportError.Code, hint: String? = nil) {
         guard code == .noClientCertificate else {
             self.init(.network, "the provider cannot be reached", hint: hint)
@@ -67,10 +67,10 @@ extension ClientAuthentication {
 }
 
 extension ProviderRecord {
-    /// It has nothing to prove who it is with.
+    /// Whether it has nothing to authenticate with.
     var isPublicClient: Bool { clientAuthentication == "none" }
 
-    /// With what the client's registration is managed; nil if it was made elsewhere.
+    /// The means to manage the client's registration; nil if it was made elsewhere.
     package var management: RegistrationManagement? {
         get throws(OAuthValueError) {
             guard let registrationURI, let token = registrationToken?.string() else { return nil }
@@ -79,7 +79,7 @@ extension ProviderRecord {
         }
     }
 
-    /// What the client shows on its connections; nil if it shows nothing.
+    /// The client's certificate for its connections; nil if it has none.
     var certificate: ClientCertificate? {
         get throws(OAuthValueError) {
             guard let clientCertificate else { return nil }
@@ -90,14 +90,14 @@ extension ProviderRecord {
         }
     }
 
-    /// How this provider is asked and understood.
+    /// The profile for requests to this provider and for its replies.
     package var profile: ProviderProfile {
         get throws(OAuthValueError) {
             do throws(ProfileError) {
                 if let profileDocument {
                     return try ParsedProfiles.profile(profileDocument, file: "\(profileName).json")
                 }
-                // The name that records had before there were profiles.
+                // The name in records from before there were profiles.
                 return profileName == "rfc" ? .generic : try .named(profileName)
             } catch {
                 throw OAuthValueError(.malformed, "provider profile")
@@ -106,8 +106,8 @@ extension ProviderRecord {
     }
 }
 
-/// The operator's own profiles that were read lately. Reading one is a function of its text alone, and each renewal
-/// needs it several times.
+/// The operator's own profiles that were parsed recently. The result depends only on the text, and each renewal needs
+/// it several times.
 private enum ParsedProfiles {
     private struct Key: Hashable {
         let document: String
@@ -133,7 +133,7 @@ extension EndpointURL {
 }
 
 extension Scope {
-    /// Nil for none. What a provider sent was checked before it was stored.
+    /// Nil for nil. Values from a provider were checked before they were stored.
     init?(stored text: String?) {
         guard let text, let scope = try? Scope(text) else { return nil }
         self = scope
@@ -141,7 +141,7 @@ extension Scope {
 }
 
 extension DPoPContext {
-    /// Nil if what is stored is no key.
+    /// Nil if the stored bytes are no key.
     init?(_ record: KeyRecord) {
         self.init(privateKey: record.dpopPrivateKey, nonces: record.nonces)
     }

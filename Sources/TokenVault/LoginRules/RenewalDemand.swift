@@ -1,14 +1,14 @@
 import VaultStorage
 
-/// What a caller needs of an access token.
+/// A caller's requirements for an access token.
 enum RenewalDemand: Equatable, Sendable {
-    /// Valid for at least so long; nil: for as long as is sensible for a token of its lifetime.
+    /// Valid for at least this long; nil: for as long as is sensible for a token of its lifetime.
     case validity(Duration?)
-    /// Newer than the one of this generation, whatever is left of that.
+    /// Newer than the one of this generation, however long that is still valid.
     case newer(than: Int64)
-    /// None at all: what an earlier attempt left open is to be settled.
+    /// None: only settles an unfinished earlier attempt.
     case recovery
-    /// None at all: the login is to be renewed because it is due, whatever callers would be content with.
+    /// None: renews the login because it is due, even if callers would accept its token.
     case due
 
     /// Whether a caller waits for a token.

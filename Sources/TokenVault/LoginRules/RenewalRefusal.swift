@@ -6,7 +6,7 @@ package enum RenewalRefusal: Equatable, Sendable {
     case terminated
     case userDisabled
     case held
-    /// The system from which it was imported owns its chain.
+    /// The system that it was imported from owns its chain.
     case heldBySource
     case dead(RefreshFailure.Reason)
     case needsUser
@@ -14,17 +14,17 @@ package enum RenewalRefusal: Equatable, Sendable {
     case postponed(until: Timestamp)
     case providerMissing
     case breakerOpen(until: Timestamp)
-    /// The provider has ended too many logins in a row: they are asked for one at a time, and ends are not believed.
+    /// The provider has ended too many logins in a row: they are tried one at a time, and endings are not believed.
     case providerStopped(until: Timestamp)
     /// The provider gave no token for this resource or scope a moment ago.
     case targetRefused
-    /// The refresh token may be spent and must not be sent again. The access token is good until then; nil: for as long as
-    /// resource servers take it.
+    /// The refresh token may be spent and must not be sent again. The access token is good until then; nil: for as long
+    /// as resource servers accept it.
     case mayNotSendAgain(until: Timestamp?)
     case ownerStalled
     case ownershipLost
     case closed
-    /// The store did not take the intent: nothing was sent.
+    /// The store did not accept the intent: nothing was sent.
     case storeFailed
     /// Another process has held the vault's write lock for too long, or the server cannot be reached: nothing was sent.
     case storeBusy(StoreError?)
@@ -32,19 +32,19 @@ package enum RenewalRefusal: Equatable, Sendable {
     case storageFull
     /// The vault cannot be written here: nothing was sent.
     case readOnly(StoreError?)
-    /// What the store holds of the login or its provider is damaged, or of a former time: nothing was sent.
+    /// The store's data of the login or its provider is damaged, or out of date: nothing was sent.
     case notBelieved(StoreError)
 }
 
 extension RenewalRefusal {
-    /// Nothing postpones a login for longer: what says so was written by a clock that has been set back since.
+    /// Nothing postpones a login for longer: a longer postponement was written by a clock that has been set back since.
     static let longestPostponement = Duration.seconds(7_200)
 
     package init?(_ stored: some StoredSession, now: Timestamp) {
         self.init(session: stored.session, userStatus: stored.userStatus, isHeld: stored.isHeld, now: now)
     }
 
-    /// What keeps a login from being renewed, as far as its session says; nil: nothing.
+    /// The obstacle to renewing a login, as far as its session shows one; nil: none.
     init?(session: SessionRecord, userStatus: UserStatus, isHeld: Bool, now: Timestamp) {
         if userStatus == .disabled {
             self = .userDisabled

@@ -1,26 +1,25 @@
 import OAuthClient
 import VaultStorage
 
-/// What an attempt brought, without the tokens themselves.
+/// The result of an attempt, without the tokens themselves.
 enum RenewalReply: Equatable, Sendable {
     case tokens
-    /// A new refresh token, and no access token that may be used.
+    /// A new refresh token, and no usable access token.
     case successorOnly(Defect)
     case verdict(RenewalFailure)
 
     enum Defect: Equatable, Sendable {
         /// Row 19a of `docs/token-outcomes.md`: redeem the new refresh token at once, once.
         case accessTokenMissing
-        /// Row 20: the token is not bound as it must be. Asking again would bring the same.
+        /// Row 20: the token is not bound as required. Asking again would bring the same.
         case downgraded
     }
 }
 
 extension RenewalReply {
-    /// What an outcome of the token endpoint means for the chain. The only such mapping.
+    /// The meaning of a token endpoint's outcome for the chain. The only such mapping.
     ///
-    /// - Parameter target: what the token was asked for. That a resource or a scope is refused is about that request and
-    ///   no other.
+    /// - Parameter target: The target of the requested token. A refused resource or scope concerns that request only.
     init(_ attempt: TokenAttempt, for target: TokenTarget = .own) {
         self =
             switch attempt.outcome {
@@ -42,10 +41,10 @@ extension RenewalReply {
                     .transient(
                         retryAfter: failure.retryAfter, keepsDoubt: attempt.leavesDoubt,
                         isRejection: failure.cause.countsAsRejection))
-            // The endpoint has made the one repeat that these ask for.
+            // The endpoint has already repeated the request once, as these ask for.
             case .nonceRequired, .scopeRefused:
                 .verdict(.transient(retryAfter: nil, keepsDoubt: attempt.leavesDoubt, isRejection: false))
-            // Neither nonce nor clock mends the proof: the key, or the provider's idea of it, is at fault.
+            // Neither nonce nor clock fixes the proof: the key, or the provider's record of it, is at fault.
             case .invalidProof:
                 .verdict(.transient(retryAfter: nil, keepsDoubt: attempt.leavesDoubt, isRejection: true))
             }

@@ -1,24 +1,25 @@
 import OAuthClient
 package import VaultStorage
 
-/// Whether a refresh token that may be spent is sent once more. Pure: what is known of the provider decides, and what
-/// has happened so far. The table is in `docs/session-states.md`.
+/// Whether a refresh token that may be spent is sent again. Pure: the provider's known behaviour decides, and the
+/// events so far. The table is in `docs/session-states.md`.
 package struct ReplayPolicy: Equatable, Sendable {
     package enum Answer: Equatable, Sendable {
-        /// At once: the server forgives a replay now, or one more try is all there is left.
+        /// At once: the server forgives a replay now, or one more try is the only option left.
         case atOnce
         /// After a backoff, in the hope of an answer.
         case later
-        /// Not at all: it would cost more than this login.
+        /// Not at all: it would affect more than this login.
         case never
-        /// No more: nothing has been heard for a day.
+        /// No longer: there has been no answer for a day.
         case exhausted
     }
 
     package struct Situation: Equatable, Sendable {
-        /// Since the first request whose end is unknown, by the clock that shows more; negative: unknown.
+        /// Time since the first request whose outcome is unknown: the larger of wall-clock and monotonic time;
+        /// negative: unknown.
         var elapsed: Duration
-        /// The same by the clock that shows less; nil: there is but one.
+        /// The smaller of the two; nil: there is only one.
         var atLeast: Duration?
         /// How often this refresh token has been sent.
         var tries: Int
@@ -40,24 +41,25 @@ package struct ReplayPolicy: Equatable, Sendable {
     }
 
     package var rotates = true
-    /// For so long after its use, the server still answers the old token.
+    /// For this long after its use, the server still answers the old token.
     var grace = Duration.zero
     /// A server that sees a token twice ends all logins of the user, not only this one.
     package var harmsOtherLogins = false
-    /// A server that sees a token twice refuses it and does no more.
+    /// A server that sees a token twice only refuses it.
     package var forgivesReuse = false
     var isForbidden = false
     /// How long one request takes at most.
     var timeout = Duration.seconds(30)
-    /// For so long after a use that came twice, the server still ends what it has given for it.
+    /// For this long after a second use, the server still ends the tokens that it gave for it.
     var memory = Self.usualMemory
 
-    /// Where nothing is known of it.
+    /// The default where nothing is known.
     static let usualMemory = Duration.seconds(30 * 86_400)
 
     /// Replays at once inside the grace period.
     static let mostAtOnce = 3
-    /// A doubt ends unanswered after so many replays, over so long a time. Both, so that an outage ends no login.
+    /// A doubt ends unanswered after this many replays, over at least this long a time. Both, so that an outage ends no
+    /// login.
     static let mostReplays = 6
     static let longestDoubt = Duration.seconds(86_400)
 
@@ -65,7 +67,7 @@ package struct ReplayPolicy: Equatable, Sendable {
         let replays = max(0, situation.tries - 1)
         guard rotates else { return replays == 0 ? .atOnce : .later }
         if isForbidden { return .never }
-        // A clock that was set does not bring a grace back.
+        // A changed clock does not restore a grace period.
         if situation.elapsed >= .zero, situation.elapsed + timeout < grace {
             return replays < Self.mostAtOnce ? .atOnce : .later
         }
@@ -78,7 +80,7 @@ package struct ReplayPolicy: Equatable, Sendable {
     /// Whether the answer can depend on the user's other logins.
     package var asksForOtherLogins: Bool { rotates && harmsOtherLogins && !isForbidden }
 
-    /// Whether a server that sees a token twice ends what it has given for it.
+    /// Whether a server that sees a token twice ends the tokens that it gave for it.
     var punishesReuse: Bool { rotates && !forgivesReuse }
 }
 
@@ -96,14 +98,14 @@ extension ReplayPolicy {
 }
 
 extension ReplayPolicy {
-    /// What a renewal may take as a whole: half as much again as one request, and no less than it takes by default.
+    /// The time limit of a whole renewal: half as much again as one request, and no less than the default.
     var budget: Duration { max(.seconds(45), timeout * 3 / 2) }
 
-    /// The same where others take over after a while, so that it must not take longer.
+    /// The same where another process takes over after a while, so that it must not take longer.
     ///
     /// - Parameter limit: nil: there is none.
     func budget(atMost limit: Duration?) -> Duration { limit.map { min(budget, $0) } ?? budget }
 
-    /// After so long an owner counts as stalled: never one that is still within its budget.
+    /// After this time an owner counts as stalled: never one that is still within its budget.
     var stallLimit: Duration { budget + .seconds(15) }
 }

@@ -9,7 +9,7 @@ extension TokenTarget {
 }
 
 extension SessionRecord {
-    /// The access token for this target; nil if there is none. The login's own lies in the session record's fields.
+    /// The access token for this target; nil if there is none. The login's own is in the session record's fields.
     func token(_ target: TokenTarget, at position: ChainPosition) -> TokenRecord? {
         guard target.isOwn else { return resourceTokens.first { $0.target == target } }
         guard let accessToken else { return nil }
@@ -23,7 +23,7 @@ extension SessionRecord {
     }
 }
 
-/// What there is to judge of a stored access token.
+/// The times that decide about a stored access token.
 struct TokenTimes: Sendable {
     let generation: Int64
     let obtainedAt: Timestamp
@@ -48,10 +48,10 @@ extension SessionRecord {
 extension SessionRecord {
     /// Tokens for single resources that one login keeps; the soonest expired goes first.
     static let mostResourceTokens = 16
-    /// All of them together: they are read with every token of the login.
+    /// Their total size: they are read with every token of the login.
     static let mostResourceTokenBytes = 65_536
 
-    /// Takes a token in, in the place of the one before for the same target.
+    /// Keeps a token, in place of the previous one for the same target.
     mutating func keep(_ token: TokenRecord) {
         let now = token.obtainedAt
         resourceTokens.removeAll { old in
@@ -67,7 +67,7 @@ extension SessionRecord {
         resourceTokens.append(token)
     }
 
-    /// Whether the first token runs out before the second; one that never does, as far as is known, after all others.
+    /// Whether the first token expires before the second; one without a known expiry comes last.
     private func earlier(_ first: Int, _ second: Int) -> Bool {
         let (one, other) = (resourceTokens[first].expiresAt, resourceTokens[second].expiresAt)
         guard let one else { return false }
@@ -80,7 +80,7 @@ extension SpooledReply {
 }
 
 extension SessionRecord {
-    /// Notes that a resource server refused this token.
+    /// Records that a resource server refused this token.
     mutating func reject(_ target: TokenTarget, _ generation: Int64) {
         guard !target.isOwn else {
             rejectedGeneration = generation

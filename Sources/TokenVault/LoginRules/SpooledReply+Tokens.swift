@@ -3,9 +3,9 @@ import VaultCrypto
 import VaultStorage
 
 extension SpooledReply {
-    /// What must be revoked if it cannot be used; nil for tokens that no provider made.
+    /// The revocation of tokens that cannot be used; nil for tokens that no provider made.
     ///
-    /// Its name follows from the attempt, so that the same reply is queued once, however often it is come across.
+    /// Its name follows from the attempt, so that the same reply is queued only once, however often it is found.
     func revocation(at now: Timestamp) -> OutboxRecord? {
         guard let provider, refreshToken != nil || accessToken != nil else { return nil }
         return OutboxRecord(
@@ -16,7 +16,7 @@ extension SpooledReply {
 }
 
 extension OutboxHandle {
-    /// The login's random name, changed by the fence, which is used once in the life of a vault.
+    /// The login's random name, modified by the fence, which is used once in the life of a vault.
     init(lateReplyOf login: LoginHandle, fence: Int64) {
         var bytes = login.bytes.array
         for index in 0..<8 { bytes[8 + index] ^= UInt8(truncatingIfNeeded: fence >> (8 * index)) }
@@ -27,7 +27,7 @@ extension OutboxHandle {
 }
 
 extension RenewalClaim {
-    /// Of an attempt whose reply was found in the spool.
+    /// The claim of an attempt whose reply was found in the spool.
     init(_ reply: SpooledReply) {
         self.init(position: reply.position, fence: reply.fence, method: .grant, isInDoubt: false)
     }

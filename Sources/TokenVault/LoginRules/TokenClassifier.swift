@@ -1,6 +1,6 @@
 import VaultStorage
 
-/// Judges a stored token against a demand. Pure: the time comes in.
+/// Judges a stored token against a demand. Pure: the time is a parameter.
 struct TokenClassifier: Sendable {
     /// By default a token is renewed when less than this remains …
     static let usualLead: Duration = .seconds(300)
@@ -10,7 +10,7 @@ struct TokenClassifier: Sendable {
     private let token: TokenTimes?
     private let now: Timestamp
     private let isAgeKnown: Bool
-    /// It was obtained by a clock that was ahead. What is stored of its end, and when it is due, is of no use.
+    /// It was obtained by a clock that was ahead. Its stored expiry and due time are useless.
     let isFromFuture: Bool
 
     /// A token from the future was obtained by a clock that has been set back since: its age is unknown.
@@ -18,8 +18,8 @@ struct TokenClassifier: Sendable {
     private static let mostSkewInMilliseconds = mostSkew.inMilliseconds
 
     /// - Parameters:
-    ///   - token: What is stored; nil if there is no such token, or if it was refused.
-    ///   - setBack: what is known of a wall clock that was set back while this process ran.
+    ///   - token: The stored token; nil if there is no such token, or if it was refused.
+    ///   - setBack: How far a wall clock was set back while this process ran, if it was.
     init(_ token: TokenTimes?, now: Timestamp, setBack: ClockWatch.SetBack? = nil) {
         self.token = token
         if let setBack, let token { self.now = setBack.judging(token.obtainedAt, at: now) } else { self.now = now }
@@ -27,7 +27,7 @@ struct TokenClassifier: Sendable {
         isAgeKnown = setBack != nil || !isFromFuture
     }
 
-    /// The same of a session's token for this target; by default of the login's own.
+    /// Judges a session's token for this target; by default the login's own.
     init(
         position: ChainPosition, session: SessionRecord, target: TokenTarget = .own, now: Timestamp,
         setBack: ClockWatch.SetBack? = nil
@@ -44,7 +44,7 @@ struct TokenClassifier: Sendable {
         }
     }
 
-    /// Whether the stored token does for this caller although a renewal was wanted and did not succeed.
+    /// Whether the stored token is enough for this caller although a renewal was wanted and failed.
     func isAcceptable(for demand: RenewalDemand) -> Bool {
         switch demand {
         case .newer, .recovery, .due: isEnough(for: demand)
@@ -52,7 +52,7 @@ struct TokenClassifier: Sendable {
         }
     }
 
-    // In milliseconds: every read comes by here, and a `Duration` has 128 bits.
+    // In milliseconds: every read runs this, and a `Duration` has 128 bits.
 
     private func remains(_ needed: Int64) -> Bool {
         guard let token else { return false }
@@ -67,15 +67,15 @@ struct TokenClassifier: Sendable {
 
     private var usualLead: Int64 { lifetime.map { Self.lead(ofMilliseconds: $0) } ?? 0 }
 
-    /// With how much left a token of this lifetime is renewed.
+    /// The remaining time at which a token of this lifetime is renewed.
     static func lead(ofMilliseconds lifetime: Int64) -> Int64 {
         max(1, min(usualLeadInMilliseconds, lifetime / leadDivisor))
     }
 
     private static let usualLeadInMilliseconds = usualLead.inMilliseconds
 
-    /// No token is valid for longer than its provider makes them: a caller that asks for more gets a
-    /// fresh one, not a renewal at every call.
+    /// No token is valid for longer than its provider makes them: a caller that asks for more gets a fresh one, not a
+    /// renewal at every call.
     private func clipped(_ asked: Duration) -> Int64 {
         guard let lifetime else { return asked.inMilliseconds }
         return max(1, min(asked.inMilliseconds, lifetime - lifetime / 20))

@@ -2,7 +2,7 @@ import OAuthClient
 import VaultStorage
 
 extension VaultError {
-    /// Why no renewal was tried.
+    /// The error for a renewal that was not tried.
     init(_ refusal: RenewalRefusal, now: Timestamp) {
         switch refusal {
         case .loginMissing:
@@ -73,7 +73,7 @@ extension VaultError {
                 hint: error?.hint ?? "try again; find the process that holds the vault if it lasts",
                 retryAfter: .seconds(1))
         case .storeFailed:
-            self.init(.storageFailed, "the renewal could not be noted in the vault, so nothing was sent")
+            self.init(.storageFailed, "the renewal could not be recorded in the vault, so nothing was sent")
         }
     }
 

@@ -1,9 +1,9 @@
 import Metrics
 import Synchronization
 
-/// What callers got who wanted a token; listed in `docs/observability.md`.
+/// The results of calls for a token; listed in `docs/observability.md`.
 ///
-/// A stored token is counted without a look at anything but one counter: most calls are answered so.
+/// A stored token costs one counter and nothing else: most calls end that way.
 final class CallMetrics: Sendable {
     private let factory: (any MetricsFactory)?
     private let stored = Mutex<Counter?>(nil)
@@ -16,16 +16,16 @@ final class CallMetrics: Sendable {
 
     private var source: any MetricsFactory { factory ?? MetricsSystem.factory }
 
-    /// A token that the vault had.
+    /// Counts a token that the vault had.
     func served() { increment(stored, "no") }
 
-    /// A token that had to be waited for.
+    /// Counts a token that had to be waited for.
     func served(after time: Duration) {
         increment(waited, "yes")
         record(time)
     }
 
-    /// Gives the error back, to be thrown. A call that its own task has cancelled is none.
+    /// Counts and returns the error, to be thrown. A call that its own task has cancelled is not counted.
     func failed(_ error: any Error) -> any Error {
         guard let error = error as? VaultError else { return error }
         let name = error.code.name
@@ -39,7 +39,7 @@ final class CallMetrics: Sendable {
         return error
     }
 
-    /// How long a caller waited, whatever came of it.
+    /// Records how long a caller waited, whatever the result.
     func record(_ time: Duration) {
         let timer = wait.withLock { wait in
             if let wait { return wait }

@@ -27,7 +27,7 @@ final class RenewalMetrics: Sendable {
 
     private var source: any MetricsFactory { factory ?? MetricsSystem.factory }
 
-    /// A renewal that got as far as an attempt.
+    /// Counts a renewal that got as far as an attempt.
     func renewed(_ outcome: RenewalOutcome, provider: String, took: Duration) {
         count("token_vault_renewals", provider, "outcome", outcome.description)
         let timer = made.withLock { made in
@@ -40,7 +40,7 @@ final class RenewalMetrics: Sendable {
         timer.record(took)
     }
 
-    /// A request for a token of the client itself.
+    /// Counts a request for a token of the client itself.
     func fetched(_ outcome: RenewalOutcome, provider: String) {
         count("token_vault_client_tokens", provider, "outcome", outcome.description)
     }
@@ -71,17 +71,17 @@ final class RenewalMetrics: Sendable {
     }
 }
 
-/// What the scheduler measures now and then: of the whole vault, so one process that runs it is enough.
+/// Periodic measurements of the scheduler. They concern the whole vault, so one process that runs it is enough.
 enum SchedulerGauge: String, Sendable {
-    /// Seconds since the login was due that has been due for longest.
+    /// Seconds since the longest overdue login became due.
     case lag = "token_vault_scheduler_lag_seconds"
     case flights = "token_vault_scheduler_renewals_under_way"
     case openRenewals = "token_vault_renewals_open"
     case inDoubt = "token_vault_renewals_in_doubt"
     case outbox = "token_vault_outbox_depth"
-    /// Replies that could not be stored yet, of this process and of those that have ended.
+    /// Replies that could not be stored yet, of this process and of ended ones.
     case spool = "token_vault_spool_depth"
-    /// Of the state in the last finished backup. Not set before there is one.
+    /// The age of the state in the last finished backup. Not set before there is one.
     case backupAge = "token_vault_backup_age_seconds"
 }
 

@@ -8,25 +8,25 @@ package struct RenewalOutcome: Hashable, Sendable, CustomStringConvertible {
     package static let unneeded = Self(description: "unneeded")
     /// The login is dead.
     package static let dead = Self(description: "dead")
-    /// The provider wants the user to do something.
+    /// The provider requires the user to do something.
     package static let needsUser = Self(description: "needsUser")
     /// The provider refuses this client.
     package static let misconfigured = Self(description: "misconfigured")
     /// The provider gives no token for the resource or scope that was asked for.
     package static let targetRefused = Self(description: "targetRefused")
-    /// Not now: it is tried again later.
+    /// Temporary: it is tried again later.
     package static let transient = Self(description: "transient")
     /// The refresh token may be spent, and no usable reply came.
     package static let inDoubt = Self(description: "inDoubt")
-    /// What was checked before was no longer certain, so nothing was sent.
+    /// Nothing was sent, because an earlier check no longer certainly held.
     package static let notSent = Self(description: "notSent")
     /// The app has no token now, and wants to be asked later.
     package static let postponed = Self(description: "postponed")
     /// No caller waits for the app's answer any longer.
     package static let withdrawn = Self(description: "withdrawn")
-    /// A new refresh token, and no access token that may be used.
+    /// A new refresh token, and no usable access token.
     package static let successorOnly = Self(description: "successorOnly")
-    /// Something stood in the way: a backoff, a provider that is left alone, a vault that cannot be written.
+    /// Not attempted: because of a backoff, a provider that is left alone, or a vault that cannot be written.
     package static let refused = Self(description: "refused")
 }
 
@@ -51,7 +51,7 @@ extension RenewalOutcome {
             }
     }
 
-    /// Whether something is wrong that is worth a look if it happens often.
+    /// Whether it points to a problem if it happens often.
     var isFailure: Bool {
         switch self {
         case .renewed, .unneeded, .withdrawn, .postponed: false

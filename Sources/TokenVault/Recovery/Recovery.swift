@@ -1,9 +1,9 @@
 import VaultStorage
 
-/// Deals with what processes that have ended left behind, and with doubts whose time has come.
+/// Cleans up after processes that have ended, and settles doubts that are due.
 final class Recovery: Sendable {
     private let engine: RenewalEngine
-    /// Open intents that need no look before a while.
+    /// Open intents that need no check for a while.
     private let resting = RestingIntents()
 
     init(_ engine: RenewalEngine) {
@@ -13,16 +13,16 @@ final class Recovery: Sendable {
     var vault: Vault { engine.vault }
     private var context: RenewalContext { engine.context }
 
-    /// Intents that one pass looks at; the next pass goes on where it ended.
+    /// Intents that one pass checks; the next pass continues where it ended.
     private static let mostIntents = 1_000
-    /// Renewals that one pass has under way at a time.
+    /// Renewals that one pass has in progress at a time.
     private static let mostAtOnce = 8
-    /// How long an intent is left alone that no pass can do anything about.
+    /// How long an intent is left alone if no pass can do anything about it.
     private static let longRest = Duration.seconds(60)
 
-    /// One pass of recovery: first what is in the spool, then open intents that no process is at work on, in the order
-    /// in which they were begun, then what has been kept for long enough. Where there are very many intents, each pass
-    /// looks at some of them, and all have their turn.
+    /// One pass of recovery: first the spooled replies, then open intents that no process is working on, in the order
+    /// in which they were begun, then records that have been kept for long enough. Where there are very many intents,
+    /// each pass checks some of them, and all have their turn.
     ///
     /// Any number of managers and processes may do this at once: each intent is claimed by one of them.
     func recover() async -> RecoveryReport {
@@ -38,7 +38,7 @@ final class Recovery: Sendable {
             restoredReplies: restored, settledRenewals: settled, openRenewals: open.count - settled)
     }
 
-    /// Whether no renewal is open, whoever is at work on it. False if it cannot be told.
+    /// Whether no renewal is open, in any process. False if that is unknown.
     var hasNoOpenIntent: Bool {
         get async { (try? await vault.store.hasOpenIntents()) == false }
     }
@@ -60,8 +60,8 @@ final class Recovery: Sendable {
         }
     }
 
-    /// Brings one login's open intent to an end, as a caller would that needs the login; but at the pace of its
-    /// provider, which is the scheduler's too.
+    /// Settles one login's open intent like a caller that needs the login; but at the pace of its provider, which the
+    /// scheduler also keeps to.
     private func settle(_ intent: StoredIntent) async -> Bool {
         guard let provider = (try? await vault.store.login(intent.login))?.provider else { return await end(intent) }
         if let hold = context.health[provider].pace.hold(uptime: vault.timeSource.uptime()) {

@@ -1,7 +1,7 @@
 import Synchronization
 import VaultStorage
 
-/// Open intents that were looked at and must wait, so that a pass of recovery does not read each of them again.
+/// Open intents that were checked and must wait, so that a pass of recovery does not read each of them again.
 final class RestingIntents: Sendable {
     private struct Rest {
         let fence: Int64
@@ -9,11 +9,11 @@ final class RestingIntents: Sendable {
     }
 
     private let rests = Mutex<[LoginHandle: Rest]>([:])
-    /// After which intent the next pass begins, and which of those that rest it has seen since it began anew.
+    /// The intent after which the next pass begins, and the resting ones that it has seen in the current round.
     private let round = Mutex<(turn: Int64?, seen: Set<LoginHandle>)>((nil, []))
 
-    /// The part of the open intents whose turn it is; after the last part comes the first again. When all have been seen,
-    /// what rests and is open no more is forgotten.
+    /// The part of the open intents whose turn it is; after the last part the first follows again. When all have been
+    /// seen, intents that are no longer open are forgotten.
     func nextPage(of store: any VaultStore, limit: Int) async -> [StoredIntent] {
         let start = round.withLock { $0.turn }
         guard let page = try? await store.openIntents(after: start, limit: limit) else { return [] }
@@ -33,7 +33,7 @@ final class RestingIntents: Sendable {
     func isResting(_ intent: StoredIntent, now: Timestamp) -> Bool {
         rests.withLock { rests in
             guard let rest = rests[intent.login], rest.fence == intent.record.fence else { return false }
-            // No rest is longer, unless the clock has been set back since.
+            // No intent rests for longer, unless the clock has been set back since.
             return now < rest.until && rest.until <= now.advanced(by: RenewalRefusal.longestPostponement)
         }
     }

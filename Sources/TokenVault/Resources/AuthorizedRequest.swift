@@ -2,12 +2,12 @@ public import FoundationEssentials
 public import HTTPTypes
 public import OAuthClient
 
-/// A request for an API that carries a token, and says what its reply means. ``UserManager/authorize(_:for:_:)`` makes it.
+/// A request for an API that carries a token, and interprets its reply. ``UserManager/authorize(_:for:_:)`` makes it.
 ///
-/// It is good for one sending: a proof is made for just this method, URL and token.
+/// It may be sent once: a proof is made for just this method, URL and token.
 public struct AuthorizedRequest: Sendable {
-    /// The request to send. `Authorization` is set, and for a token that is bound to a key also `DPoP`; what stood in the two
-    /// fields before is replaced.
+    /// The request to send. `Authorization` is set, and for a token that is bound to a key also `DPoP`; earlier values
+    /// of the two fields are replaced.
     public let request: HTTPRequest
     /// The login's token that it carries; nil: one of the client itself.
     public let token: VaultToken?
@@ -22,32 +22,32 @@ public struct AuthorizedRequest: Sendable {
         self.users = users
     }
 
-    /// The client certificate with which it must be sent, because the token is bound to it (RFC 8705 §3), as the provider is
-    /// registered in the vault now; nil: the token is bound to none.
+    /// The client certificate that it must be sent with, because the token is bound to it (RFC 8705 §3), according to
+    /// the provider's current registration in the vault; nil: the token is bound to none.
     ///
-    /// - Throws: ``VaultError/Code/conflict`` if the provider cannot be read: then the token must not be sent, because it may
-    ///   be bound.
+    /// - Throws: ``VaultError/Code/conflict`` if the provider cannot be read: then the token must not be sent, because
+    ///   it may be bound.
     public func certificate() async throws -> ClientCertificate? {
         try await users.certificate(for: presented)
     }
 
-    /// Whether ``outcome(of:startedAt:body:)`` needs the body of this reply: some providers say in a body with status 200 that
-    /// the token has expired. Its length may not be known yet: of a longer one than 64 KiB, pass nil.
+    /// Whether ``outcome(of:startedAt:body:)`` needs the body of this reply: some providers report an expired token in
+    /// a body with status 200. Its length may not be known yet: if it is longer than 64 KiB, pass nil.
     public func needsBody(of response: HTTPResponse) async -> Bool {
         await users.needsBody(of: response, presented)
     }
 
-    /// Says what a resource server's reply means for the token, and keeps the nonce and the clock that it brings.
+    /// Returns the meaning of a resource server's reply for the token, and keeps the reply's nonce and clock.
     ///
-    /// A token is refused by `WWW-Authenticate` with `invalid_token` (RFC 6750 §3.1), and by what the provider's profile lists
-    /// in its section `resource`, such as a bare 401.
+    /// A token is refused by `WWW-Authenticate` with `invalid_token` (RFC 6750 §3.1), and by the conditions in the
+    /// section `resource` of the provider's profile, such as a bare 401.
     ///
-    /// Call it for every reply, good ones too: any reply may bring the nonce for the next request (RFC 9449 §8.2).
+    /// Call it for every reply, successes included: any reply may bring the nonce for the next request (RFC 9449 §8.2).
     ///
     /// - Parameters:
     ///   - response: The head of the reply.
     ///   - startedAt: When the request was sent. Without it nothing is learned about the server's clock.
-    ///   - body: Of replies for which ``needsBody(of:)`` says so, if it is no longer than 64 KiB.
+    ///   - body: The body of a reply for which ``needsBody(of:)`` is true, if it is no longer than 64 KiB.
     @discardableResult
     public func outcome(
         of response: HTTPResponse, startedAt: Date? = nil, body: [UInt8]? = nil

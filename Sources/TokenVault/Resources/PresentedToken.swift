@@ -1,14 +1,14 @@
 import OAuthClient
 import VaultStorage
 
-/// A token that goes to an API with a request: a login's, or the client's own.
+/// A token that is sent to an API with a request: a login's, or the client's own.
 struct PresentedToken: Sendable {
     let accessToken: AccessToken
     let tokenType: TokenType
     let prover: ResourceServers.Prover
-    /// Whose profile says how an API refuses it.
+    /// The provider whose profile describes how an API refuses it.
     let provider: ProviderHandle?
-    /// A login's key is in the vault.
+    /// The key of a client's own token; a login's key is in the vault.
     var clientKey: DPoPKey?
 
     init(_ token: VaultToken) {

@@ -13,18 +13,18 @@ extension UserManager {
     /// let outcome = await authorized.outcome(of: response)
     /// ```
     ///
-    /// Authorize each request, repeats included. One that no token may go with fails before a token is fetched.
+    /// Authorize each request, repeats included. A request that must not carry a token fails before a token is fetched.
     ///
-    /// - Throws: ``VaultError``, ``VaultError/Code/invalidArgument`` for a URL that is not `https`, unless it is on this
-    ///   machine and ``UserManagerOptions/allowsInsecureLoopback`` is set; ``VaultError/Code/originNotAllowed`` for one that
-    ///   is not among the provider's ``ProviderRegistration/apiOrigins``; or `CancellationError`.
+    /// - Throws: ``VaultError``, ``VaultError/Code/invalidArgument`` for a URL that is not `https`, unless it is on
+    ///   this machine and ``UserManagerOptions/allowsInsecureLoopback`` is set; ``VaultError/Code/originNotAllowed``
+    ///   for one that is not among the provider's ``ProviderRegistration/apiOrigins``; or `CancellationError`.
     public func authorize(
         _ request: HTTPRequest, for login: LoginRef, _ tokenRequest: TokenRequest = TokenRequest()
     ) async throws -> AuthorizedRequest {
         try await authorized(request, for: login, tokenRequest).request
     }
 
-    /// The same, and the token that it carries.
+    /// The same, together with its token.
     package func authorized(
         _ request: HTTPRequest, for login: LoginRef, _ tokenRequest: TokenRequest
     ) async throws -> (request: AuthorizedRequest, token: VaultToken) {
@@ -35,13 +35,13 @@ extension UserManager {
         return (AuthorizedRequest(carrying, presented, of: token, self), token)
     }
 
-    /// The same with a token that is at hand. See ``authorize(_:for:_:)``.
+    /// Authorizes a request with a given token. See ``authorize(_:for:_:)``.
     public func authorize(_ request: HTTPRequest, with token: VaultToken) async throws -> AuthorizedRequest {
         let presented = PresentedToken(token)
         return AuthorizedRequest(try await authorized(request, with: presented), presented, of: token, self)
     }
 
-    /// The same with a token of the client itself. See ``authorize(_:for:_:)``.
+    /// Authorizes a request with a token of the client itself. See ``authorize(_:for:_:)``.
     public func authorize(
         _ request: HTTPRequest, withClientToken token: ClientToken
     ) async throws -> AuthorizedRequest {
@@ -102,7 +102,7 @@ extension UserManager {
 
     /// See ``AuthorizedRequest/outcome(of:startedAt:body:)``.
     ///
-    /// - Parameter prove: called if the server took the token.
+    /// - Parameter prove: Called if the server accepted the token.
     func read(
         _ response: HTTPResponse, to request: HTTPRequest, _ token: PresentedToken, _ startedAt: Date?,
         _ body: [UInt8]?, prove: () -> Void
@@ -112,7 +112,7 @@ extension UserManager {
         let isRefusal = response.status == .unauthorized || response.status == .badRequest
         var challenges = isRefusal ? AuthenticationChallenge.all(in: response) : []
         let isBound = token.tokenType == .dpop
-        // Of a token that is bound, what is said of its proof counts first.
+        // For a bound token, errors about its proof come first.
         if isBound {
             challenges = challenges.filter { $0.scheme == "dpop" } + challenges.filter { $0.scheme != "dpop" }
         }
@@ -120,7 +120,7 @@ extension UserManager {
         let newNonce = isBound ? learnNonce(response, wantsNonce, request, target, token) : nil
         let isRefusedByRule = await resourceRules(of: token).refusesToken(response, body: body)
         if response.status.kind == .successful, !isRefusedByRule { prove() }
-        // Not every server says it under the scheme of the token, or with 401.
+        // Not every server reports it under the scheme of the token, or with 401.
         if wantsNonce, let newNonce, newNonce.rawValue != request.provenNonce { return .wantsNewProof }
         guard response.status == .unauthorized else { return isRefusedByRule ? .refusedToken : .final }
         var isAboutScope = false
@@ -138,13 +138,13 @@ extension UserManager {
             default: continue
             }
         }
-        // What the server says in RFC 6750's own words counts more than what its provider's status usually means.
+        // An explicit RFC 6750 error counts more than the usual meaning of the provider's status.
         return isRefusedByRule && !isAboutScope ? .refusedToken : .final
     }
 
     /// See ``AuthorizedRequest/needsBody(of:)``.
     func needsBody(of response: HTTPResponse, _ token: PresentedToken) async -> Bool {
-        // Some servers ask for a nonce in the body alone.
+        // Some servers ask for a nonce only in the body.
         let maySayNonce =
             token.tokenType == .dpop && (response.status == .unauthorized || response.status == .badRequest)
             && DPoPNonce(in: response) != nil
@@ -196,7 +196,7 @@ extension UserManager {
         return nonce
     }
 
-    /// The way of requests that are repeated with another nonce, one after the other where they meet.
+    /// The gate for requests that are repeated with another nonce: concurrent ones go one after the other.
     package var resourceGate: NonceGate { resourceServers.shared.gate }
 
     private func hasLearnedClock(_ response: HTTPResponse, _ target: EndpointURL, _ startedAt: Date?) -> Bool {
@@ -208,23 +208,23 @@ extension UserManager {
 }
 
 extension UserManager {
-    /// Refuses a request with which no token of this provider may go, before a token is fetched.
+    /// Refuses a request that must not carry a token of this provider, before a token is fetched.
     package func checkTarget(of request: HTTPRequest, forClientOf provider: String) async throws {
         let target = try target(of: request)
         let record = try await VaultError.translating { try await vault.store.provider(named: provider).record }
         try record.requireAllowed(target)
     }
 
-    /// A good token of this login for this request. See ``authorize(_:for:_:)`` for what is refused.
+    /// Returns a good token of this login for this request. See ``authorize(_:for:_:)`` for refused requests.
     package func accessToken(
         for login: LoginRef, _ tokenRequest: TokenRequest = TokenRequest(), sentWith request: HTTPRequest
     ) async throws -> VaultToken {
         try await accessToken(for: login, tokenRequest, to: target(of: request))
     }
 
-    /// The URL, if a token may go there.
+    /// The URL, if a token may be sent to it.
     private func target(of request: HTTPRequest) throws -> EndpointURL {
-        // What a path could add to the host name, or a host name to the path, goes nowhere.
+        // A path that could extend the host name, or a host name that contains a path, is refused.
         guard let scheme = request.scheme, let authority = request.authority, !authority.contains("/"),
             !authority.contains("?"), (request.path ?? "/").hasPrefix("/")
         else { throw Self.noTarget }

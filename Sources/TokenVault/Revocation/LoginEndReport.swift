@@ -1,16 +1,16 @@
-/// What became of many logins that were to end.
+/// The results of ending many logins.
 public struct LoginEndReport: Sendable, Equatable {
-    /// How many have ended here.
+    /// How many logins have ended here.
     public internal(set) var ended = 0
-    /// Of these, whose grants are over at the provider, or had nothing to be revoked.
+    /// Of these, how many have grants that are over at the provider, or had nothing to revoke.
     public internal(set) var settled = 0
-    /// Of these, whose provider has not confirmed yet: they wait in the outbox.
+    /// Of these, how many wait in the outbox for their provider's confirmation.
     public internal(set) var pending = 0
-    /// Of these, whose grants live on at a provider that cannot revoke them.
+    /// Of these, how many have grants that live on at a provider that cannot revoke them.
     public internal(set) var unsupported = 0
     /// Rows that cannot be opened. They stay; see `vaultctl damage list`.
     public internal(set) var damaged = 0
-    /// How many logins could not be ended; they are as they were.
+    /// How many logins could not be ended; they are unchanged.
     public internal(set) var failed = 0
     /// The first hundred of these.
     public internal(set) var failures: [Failure] = []
@@ -21,13 +21,13 @@ public struct LoginEndReport: Sendable, Equatable {
         public let error: VaultError
     }
 
-    /// Whether every login that fits has ended, and no token of them is known to live on.
+    /// Whether every matching login has ended, and none of their tokens is known to live on.
     public var isComplete: Bool { failed == 0 && damaged == 0 && pending == 0 }
 
     private static let mostFailures = 100
 
     mutating func add(_ failure: Failure) {
-        // It went meanwhile: that is what was wanted.
+        // It was removed meanwhile, which is the desired result.
         guard failure.error.code != .unknownLogin else { return }
         failed += 1
         if failures.count < Self.mostFailures { failures.append(failure) }

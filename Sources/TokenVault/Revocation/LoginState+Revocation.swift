@@ -3,10 +3,10 @@ import VaultCrypto
 import VaultStorage
 
 extension LoginState {
-    /// The refresh token, because its end is the end of the grant (RFC 7009 §2.1); the access token where there is
-    /// nothing else, and where the provider wants both. An expired one ends nothing, and is not sent.
+    /// Plans to revoke the refresh token, because its end is the end of the grant (RFC 7009 §2.1); the access token if
+    /// there is nothing else, and where the provider wants both. An expired one ends nothing, and is not sent.
     func planRevocation(_ styles: [ProviderHandle: RevocationStyle], now: Timestamp) -> RevocationPlan {
-        // To revoke it would end the user's login there.
+        // Revoking it would end the user's login there.
         if session.isHeldBySource { return RevocationPlan(login: handle, records: [], outcome: .ownedBySource) }
         let style = provider.map { styles[$0] ?? .unknown }
         let target = style?.target ?? .refreshToken
@@ -22,7 +22,7 @@ extension LoginState {
             return RevocationPlan(login: handle, records: [], outcome: .unsupported)
         }
         // One entry for each token: each is confirmed on its own.
-        // A token of a late reply may be the one that the grant lives on under; a predecessor is not.
+        // The grant may live on under a token from a late reply, but not under a predecessor.
         let other = refresh?.previousRole == .predecessor ? nil : refresh?.previousRefresh
         var records: [OutboxRecord] = []
         var tokens: [(SecretBytes?, SecretBytes?)] = [(refreshToken, nil), (other, nil), (nil, accessToken)]
@@ -36,8 +36,8 @@ extension LoginState {
         return RevocationPlan(login: handle, records: records, outcome: nil, livesOn: livesOn)
     }
 
-    /// Whether the provider goes on taking a token of this grant that cannot be revoked from here: the next refresh
-    /// token after a reply that was lost, or any where only an expired access token could have ended it.
+    /// Whether the provider still accepts a token of this grant that cannot be revoked from here: the next refresh
+    /// token after a lost reply, or any token where only an expired access token could have ended the grant.
     private func grantOutlives(_ target: ProviderProfile.RevocationRules.Target, _ living: SecretBytes?) -> Bool {
         if target == .accessToken { return living == nil && refresh?.refreshToken != nil }
         return session.failure?.reason == RefreshFailure.Reason.lostResponse.code

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 import VaultStorage
 
-/// Names a revocation that has still to be confirmed. Random; not a secret.
+/// Identifies a revocation that is not confirmed yet. Random; not a secret.
 package struct RevocationID: Hashable, Sendable, LosslessStringConvertible {
     let handle: OutboxHandle
 
@@ -16,7 +16,7 @@ package struct RevocationID: Hashable, Sendable, LosslessStringConvertible {
     package var description: String { handle.text }
 }
 
-/// A token that is unusable here and waits for its provider to confirm that it is ended there, too.
+/// A token that is unusable here and waits for its provider to confirm its end there, too.
 package struct PendingRevocation: Sendable, Equatable {
     /// The token to revoke.
     package enum Token: String, Sendable, Equatable {
@@ -49,7 +49,7 @@ package struct PendingRevocation: Sendable, Equatable {
 /// One row of the outbox. A damaged one hides nothing after it.
 package enum PendingRevocationEntry: Sendable, Equatable {
     case pending(PendingRevocation)
-    /// The row cannot be opened, and why; without an id if not even that can be read.
+    /// The row cannot be opened, with the reason; without an id if not even that can be read.
     case damaged(RevocationID?, String)
 }
 

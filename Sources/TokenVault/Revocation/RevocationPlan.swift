@@ -1,19 +1,19 @@
 import VaultCrypto
 import VaultStorage
 
-/// What is to be done about the tokens of a login that ends.
+/// The revocations to be made for a login that ends.
 struct RevocationPlan: Sendable {
     let login: LoginHandle
     let records: [OutboxRecord]
-    /// Known without asking.
+    /// Set if it is known without asking.
     let outcome: RevocationReport.Outcome?
 
-    /// The grant outlives what can be revoked of it.
+    /// The grant outlives its revocable tokens.
     var livesOn = false
 
-    /// What is true of the login as a whole: done only if every token is.
+    /// The outcome for the whole login: settled only if every token is.
     func combined(_ outcomes: [OutboxHandle: RevocationReport.Outcome]) -> RevocationReport.Outcome {
-        // An entry that is gone, and not by this manager, was confirmed to another process.
+        // An entry that is gone, and was not settled by this manager, was confirmed to another process.
         let own = records.map { outcomes[$0.handle] ?? .revoked }
         if let open = own.first(where: { !$0.isSettled }) { return open }
         if livesOn { return .unsupported }
@@ -22,12 +22,12 @@ struct RevocationPlan: Sendable {
 }
 
 extension RevocationPlan {
-    /// Of a login whose grant is left alone.
+    /// For a login whose grant is left alone.
     init(forgotten login: LoginHandle) {
         self.init(login: login, records: [], outcome: .nothingToRevoke)
     }
 
-    /// Of a login of which nothing can be read.
+    /// For a login that cannot be read at all.
     init(unreadable login: LoginHandle) {
         self.init(login: login, records: [], outcome: .unreadable)
     }

@@ -1,9 +1,9 @@
 import VaultStorage
 
-/// What became of the tokens of logins that were ended. The tokens are unusable here in every case.
+/// The outcome for the tokens of ended logins. The tokens are unusable here in every case.
 public struct RevocationReport: Sendable, Equatable {
     public var results: [Result]
-    /// After the erasure of a user: what is left of the user in the vault's files. `nil` otherwise.
+    /// After the erasure of a user: the user's remnants in the vault's files. `nil` otherwise.
     package var remnants: Remnants?
 
     package init(results: [Result] = [], remnants: Remnants? = nil) {
@@ -33,7 +33,7 @@ public struct RevocationReport: Sendable, Equatable {
         case kept(VaultError)
     }
 
-    /// What the provider said. ``isSettled`` is what a program needs.
+    /// The provider's answer. Programs need only ``isSettled``.
     public enum Outcome: Sendable, Equatable {
         /// The provider confirmed that the grant is over.
         case revoked
@@ -45,8 +45,8 @@ public struct RevocationReport: Sendable, Equatable {
         case ownedBySource
         /// Not confirmed yet; the tokens stay sealed in the outbox until it is.
         case pending(VaultError)
-        /// Not confirmed for so long that nothing more is tried; see
-        /// ``UserManagerOptions/revocationLifetime``. The tokens were destroyed here.
+        /// Not confirmed for ``UserManagerOptions/revocationLifetime``, so that nothing more is tried. The tokens were
+        /// destroyed here.
         case givenUp
         /// The login's row is damaged, so the tokens cannot be read: the grant lives on until it expires. See
         /// `vaultctl damage list`.

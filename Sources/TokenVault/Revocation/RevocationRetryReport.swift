@@ -1,6 +1,6 @@
 /// The outcome of retrying revocations.
 package struct RevocationRetryReport: Sendable, Equatable {
-    /// One for each entry that was tried; what another process has settled meanwhile is left out.
+    /// One for each entry that was tried; entries that another process settled meanwhile are left out.
     package var results: [Result]
 
     package struct Result: Sendable, Equatable {

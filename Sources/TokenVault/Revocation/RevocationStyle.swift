@@ -1,16 +1,16 @@
 import OAuthClient
 import VaultStorage
 
-/// What a provider wants to be asked when a login ends.
+/// How a provider's grants are revoked when a login ends.
 struct RevocationStyle: Sendable {
     let hasEndpoint: Bool
-    /// Which token's end is the end of the grant.
+    /// The token whose end is the end of the grant.
     let target: ProviderProfile.RevocationRules.Target
-    /// Whether what the user has granted this client in other log-ins ends with it.
+    /// Whether it also ends the user's grants to this client from other log-ins.
     var endsOtherChains = false
 
-    /// Of a provider that is damaged, or that came a moment ago. Its tokens wait in the outbox: whether they can be
-    /// revoked is decided when they are to be sent, and no token is forgotten that could be.
+    /// For a provider that is damaged, or that was added a moment ago. Its tokens wait in the outbox: whether they can
+    /// be revoked is decided when they are sent, and no revocable token is forgotten.
     static let unknown = RevocationStyle(hasEndpoint: true, target: .refreshToken)
 
     private init(hasEndpoint: Bool, target: ProviderProfile.RevocationRules.Target) {

@@ -2,35 +2,36 @@ import OAuthClient
 import Synchronization
 import VaultStorage
 
-/// Which outbox entries are being tried by this manager, and whether a pass over the outbox runs.
+/// The outbox entries that this manager is trying, and whether a pass over the outbox runs.
 final class RevocationsUnderWay: Sendable {
     typealias Outcome = RevocationReport.Outcome
 
-    /// Who tries an entry.
+    /// The caller that tries an entry.
     enum Turn: Sendable {
-        /// The caller; he must end it.
+        /// The caller itself, which must end the turn.
         case own
-        /// Another caller did meanwhile; nil: it could not settle it either.
+        /// Another caller tried it meanwhile; nil: it could not settle it either.
         case others(Outcome?)
     }
 
     private enum Pass {
         case idle
         case running
-        /// A caller asked during a pass: what it means may have been passed already.
+        /// A caller asked during a pass, which may already have gone past the caller's entry.
         case runningAndWanted
     }
 
     private struct State {
         var waiters: [OutboxHandle: [OneAnswer<Outcome?>]] = [:]
-        /// What became of entries that this manager has settled: who queued one and comes late need not guess.
+        /// The outcomes of entries that this manager has settled: a caller that queued one and comes late need not
+        /// guess.
         var settled = RecentTable<OutboxHandle, Outcome>(capacity: 1_024)
         var pass = Pass.idle
     }
 
     private let state = Mutex(State())
 
-    /// Returns at once for the first; for those that come during its try, when it is over.
+    /// Returns at once for the first caller; for those that come during its try, when it is over.
     func begin(_ entry: OutboxHandle) async -> Turn {
         let answer = OneAnswer<Outcome?>()
         let isFirst = state.withLock { state in
@@ -50,16 +51,16 @@ final class RevocationsUnderWay: Sendable {
         for waiter in waiters { waiter.give(outcome) }
     }
 
-    /// What this manager has heard of an entry that is gone; nil: it was not here that it ended.
+    /// The outcome of an entry that is gone; nil: this manager did not settle it.
     func outcome(of entry: OutboxHandle) -> Outcome? { state.withLock { $0.settled[entry] } }
 
-    /// How many wait for another's try.
+    /// How many callers wait for another's try.
     var waitingCount: Int { state.withLock { $0.waiters.values.reduce(0) { $0 + $1.count } } }
 
     /// Whether no pass runs.
     var isIdle: Bool { state.withLock { $0.pass == .idle } }
 
-    /// True for the caller who is to begin a pass.
+    /// True for the caller that must begin a pass.
     func passWanted() -> Bool {
         state.withLock { state in
             let isFirst = state.pass == .idle
@@ -68,7 +69,7 @@ final class RevocationsUnderWay: Sendable {
         }
     }
 
-    /// True if another pass is to follow.
+    /// True if another pass must follow.
     func passEnded() -> Bool {
         state.withLock { state in
             let isWanted = state.pass == .runningAndWanted
@@ -79,7 +80,7 @@ final class RevocationsUnderWay: Sendable {
 }
 
 extension RevocationReport.Outcome {
-    /// Whether the entry went with it.
+    /// Whether this outcome removes the entry.
     fileprivate var isEnd: Bool {
         if case .pending = self { false } else { true }
     }

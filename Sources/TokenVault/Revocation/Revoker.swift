@@ -3,7 +3,7 @@ import OAuthClient
 import VaultCrypto
 import VaultStorage
 
-/// Asks providers to end grants, and settles the outbox by what they answer.
+/// Asks providers to end grants, and settles the outbox by their answers.
 final class Revoker: Sendable {
     private let vault: Vault
     private let channel: ProviderChannel
@@ -16,19 +16,19 @@ final class Revoker: Sendable {
         self.options = options
     }
 
-    /// Entries of one provider that may fail in a row before the rest is left for another time.
+    /// Entries of one provider that may fail in a row before the rest is left for later.
     private static let mostSetbacks = 3
     /// Entries read at a time in the background.
     private static let outboxBatch = 256
 
-    /// Asks the providers about what was queued a moment ago. What is not in the answer is gone, and not by this manager:
-    /// another process has finished it.
+    /// Asks the providers about entries that were queued a moment ago. An entry that is missing from the result is
+    /// gone, and not because of this manager: another process has settled it.
     func revoke(queued records: [OutboxRecord]) async -> [OutboxHandle: RevocationReport.Outcome] {
         await revoke(
             records.map { StoredOutboxEntry(handle: $0.handle, nextAttemptAt: vault.now, attempts: 0, record: $0) })
     }
 
-    /// Providers side by side, the entries of each one after the other.
+    /// Tries providers concurrently, and the entries of each one after the other.
     func revoke(_ entries: [StoredOutboxEntry]) async -> [OutboxHandle: RevocationReport.Outcome] {
         let byProvider = Dictionary(grouping: entries, by: \.record.provider)
         return await withTaskGroup { group in
@@ -45,7 +45,7 @@ final class Revoker: Sendable {
         for entry in entries {
             guard setbacks < Self.mostSetbacks, !Task.isCancelled, vault.flightStarted() else {
                 outcomes[entry.handle] = .pending(
-                    VaultError(.tryLater, "the provider was not asked: revocations before this one did not get through")
+                    VaultError(.tryLater, "the provider was not asked: earlier revocations did not get through")
                 )
                 continue
             }
@@ -58,8 +58,8 @@ final class Revoker: Sendable {
         return outcomes
     }
 
-    /// Works on what is due in the outbox, in the background: one pass at a time, and one more for callers that ask
-    /// during it.
+    /// Tries due entries of the outbox, in the background: one pass at a time, and one more for callers that ask during
+    /// it.
     func revokeSoon() {
         guard underWay.passWanted() else { return }
         vault.spawn {
@@ -67,7 +67,7 @@ final class Revoker: Sendable {
         }
     }
 
-    /// True if it cannot be told.
+    /// True if that is unknown.
     var hasDueRevocations: Bool {
         get async { (try? await vault.store.dueOutboxEntries(at: vault.now, limit: 1))?.isEmpty != true }
     }
@@ -76,12 +76,12 @@ final class Revoker: Sendable {
         _ = await revoke((try? await vault.store.dueOutboxEntries(at: vault.now, limit: Self.outboxBatch)) ?? [])
     }
 
-    /// One try for one token. The entry goes when the provider has confirmed, or has said that it never will, or when
-    /// it has been tried for too long. Nil if it is gone, and this process has not ended it.
+    /// One try for one token. The entry is removed when the provider has confirmed, or has said that it never will, or
+    /// when it has been tried for too long. Nil if it is gone, and this process has not ended it.
     ///
-    /// Who meets a try that is under way in this manager takes what comes of it. Two processes may try the same entry at
-    /// the same time. That does no harm: the second one is told that the token is invalid, which is as good (RFC 7009
-    /// §2.2).
+    /// A caller that finds a try in progress in this manager shares its result. Two processes may try the same entry at
+    /// the same time. That does no harm: the second one learns that the token is invalid, which is just as good (RFC
+    /// 7009 §2.2).
     private func revoke(_ entry: StoredOutboxEntry) async -> RevocationReport.Outcome? {
         if case .others(let outcome) = await underWay.begin(entry.handle) { return outcome }
         let outcome = await tryToRevoke(entry)
@@ -99,7 +99,7 @@ final class Revoker: Sendable {
             return underWay.outcome(of: entry.handle)
         }
         guard current.attempts == entry.attempts else {
-            // Another try has just failed: asking again at once would bring the same.
+            // Another try has just failed: asking again at once would have the same result.
             return .pending(
                 VaultError(
                     .tryLater, "the provider has not confirmed the revocation",
@@ -121,13 +121,13 @@ final class Revoker: Sendable {
         return outcome
     }
 
-    /// Whether another chain has taken this one's place, and would end with it.
+    /// Whether another chain has replaced this one, and would end with it.
     private func livesOn(_ record: OutboxRecord) async -> Bool {
         guard let login = record.login, let stored = try? await vault.store.login(login) else { return false }
         return stored.provider == record.provider && stored.isLiving
     }
 
-    /// What one request came to.
+    /// The result of one request.
     struct Answer: Sendable {
         let outcome: RevocationReport.Outcome
         var retryAfter: Duration?
@@ -139,7 +139,7 @@ final class Revoker: Sendable {
         guard let binding = try? ServerBinding(provider), let token = RevocableToken(record) else {
             return Answer(
                 outcome: .pending(
-                    VaultError(.providerMisconfigured, "what is stored for this revocation cannot be sent")))
+                    VaultError(.providerMisconfigured, "the stored data of this revocation cannot be sent")))
         }
         let endpoint = RevocationEndpoint(
             endpoint: provider.revocationEndpoint.flatMap { try? EndpointURL(stored: $0) }, binding: binding,
@@ -167,7 +167,7 @@ final class Revoker: Sendable {
         }
     }
 
-    /// Writes down what came of a try: the tokens and the key go with the entry.
+    /// Records the result of a try: the tokens and the key are removed with the entry.
     private func settle(
         _ entry: StoredOutboxEntry, _ outcome: RevocationReport.Outcome, retryAfter: Duration?,
         nonces: [String: DPoPNonce]
@@ -193,7 +193,7 @@ final class Revoker: Sendable {
         } catch {
             // The entry stays, so the worst is that a token is revoked twice; or another process has finished it.
             vault.logger.debug(
-                "a revocation could not be noted", metadata: ["vault-outbox-handle": "\(entry.handle.text)"])
+                "a revocation could not be recorded", metadata: ["vault-outbox-handle": "\(entry.handle.text)"])
         }
         return outcome
     }

@@ -1,7 +1,7 @@
 import VaultStorage
 
 extension Vault {
-    /// The oldest that can be opened.
+    /// The oldest entries that can be opened.
     func readableRevocations(limit: Int) async throws(StoreError) -> [StoredOutboxEntry] {
         let size = 256
         var (entries, last) = ([StoredOutboxEntry](), nil as Int64?)
@@ -17,7 +17,7 @@ extension Vault {
     /// Revocations that no provider has confirmed yet, oldest first.
     ///
     /// - Parameters:
-    ///   - cursor: ``PendingRevocationPage/next`` of the page before; nil for the first.
+    ///   - cursor: ``PendingRevocationPage/next`` of the previous page; nil for the first.
     ///   - limit: How many entries the page has at most, 0 to 10 000.
     package func pendingRevocations(
         after cursor: PendingRevocationPage.Cursor? = nil, limit: Int = 100

@@ -2,7 +2,7 @@
 public struct AuditRetention: Sendable, Equatable {
     /// Rows older than this are removed.
     public var age: Duration
-    /// So many of the newest stay, whatever their age; at least 1 000.
+    /// This many of the newest rows stay, whatever their age; at least 1 000.
     public var keepingLast: Int64
 
     /// 90 days.

@@ -1,7 +1,7 @@
 public import ServiceLifecycle
 import Synchronization
 
-/// Renews the tokens of a vault before they expire, and keeps alive refresh tokens that die of disuse.
+/// Renews the tokens of a vault before they expire, and keeps alive refresh tokens that expire without use.
 ///
 /// ```swift
 /// let users = try await UserManager(vault: vault, transport: AsyncHTTPTransport())
@@ -10,15 +10,15 @@ import Synchronization
 /// await vault.close()
 /// ```
 ///
-/// One task for all logins: it costs what is due, however many logins there are. Callers go first, each provider is
-/// asked as often and as much at a time as its profile says, and one that asks to be left alone is. Any number of
-/// processes may run one for the same vault: they share the work, and no login is renewed twice.
+/// One task for all logins: its cost depends on due logins, however many logins there are. Callers go first, each
+/// provider is asked as often and as concurrently as its profile allows, and one that asks to be left alone is. Any
+/// number of processes may run one for the same vault: they share the work, and no login is renewed twice.
 ///
-/// A graceful shutdown, like a cancelled task, lets the renewals under way finish and begins no others. Revocations
+/// A graceful shutdown, like a cancelled task, lets the renewals in progress finish and begins no others. Revocations
 /// that are due wait for another time.
 ///
-/// Without a scheduler nothing is lost: a token is renewed by the call that needs it. What it adds is that no call
-/// waits, and that logins stay alive that no caller asks for. `docs/scheduler.md`
+/// Without a scheduler nothing is lost: a token is renewed by the call that needs it. With one, no call waits, and
+/// logins stay alive that no caller asks for. `docs/scheduler.md`
 public final class RenewalScheduler: Service {
     private let users: UserManager
     private let options: SchedulerOptions
@@ -30,10 +30,10 @@ public final class RenewalScheduler: Service {
         self.options = options
     }
 
-    /// What it has done so far.
+    /// The scheduler's work so far.
     package var report: SchedulerReport { current.withLock { $0 } }
 
-    /// For tests: whether its work has begun, or has been.
+    /// For tests: whether its work has begun, or is over.
     var hasBegun: Bool { running.withLock { $0 != nil } }
 
     /// For tests: whether it begins nothing more.
@@ -44,8 +44,8 @@ public final class RenewalScheduler: Service {
         try await work(isOnce: false)
     }
 
-    /// Works off what is due now, and returns: for a job that is started now and then. What has to wait, because its
-    /// provider does not answer for instance, is left for another time.
+    /// Handles all due work, and returns: for a job that is started now and then. Logins that have to wait, for
+    /// instance because their provider does not answer, are left for another time.
     @discardableResult
     package func runOnce() async throws -> SchedulerReport {
         try await work(isOnce: true)
@@ -58,7 +58,7 @@ public final class RenewalScheduler: Service {
             // Weakly: the run is remembered here.
             self?.current.withLock { change(&$0) }
         }
-        // A task of its own: a renewal that was begun is waited for, whoever cancels this one.
+        // A task of its own: a renewal in progress is waited for, even if this task is cancelled.
         let task = users.vault.spawn { await run.run() }
         running.withLock { $0 = run }
         await withTaskCancellationOrGracefulShutdownHandler {

@@ -2,16 +2,16 @@ import Synchronization
 import VaultStorage
 
 extension SchedulerRun {
-    /// What may let a login be renewed that could not be before.
+    /// Events that may let a login be renewed that could not be before.
     private static let decisions: Set<AuditKind> = [
         .restoreAccepted, .importAccepted, .importReturned, .providerAdded, .providerUpdated, .loginRevived,
         .loggedInAgain,
         .clientRegistered, .clientRegistrationChanged, .witnessReplaced, .userEnabled,
     ]
-    /// More rows than this are not read: then everything counts as decided.
+    /// If there are more rows than this, they are not read: then everything counts as decided.
     private static let mostRows: Int64 = 4_096
 
-    /// A registration that was changed since it was refused is tried at once.
+    /// A registration that was changed after being refused is tried at once.
     func noticeRegistrations(_ plan: inout Plan) async {
         let providers = state.withLock { Set($0.refused.values) }
         if !providers.isEmpty { plan.pause = min(plan.pause, SchedulerState.decisionInterval) }
@@ -26,7 +26,7 @@ extension SchedulerRun {
         }
     }
 
-    /// Looks for decisions of an operator while logins rest until there is one, so that they are renewed at once.
+    /// Checks for an operator's decisions while logins wait for one, so that they are renewed at once.
     func noticeDecisions(_ plan: inout Plan) async {
         let (isAnyUndecided, from) = state.withLock { (!$0.undecided.isEmpty, $0.decisionsAfter) }
         guard isAnyUndecided else { return state.withLock { $0.decisionsAfter = nil } }

@@ -4,9 +4,9 @@ import VaultStorage
 extension SchedulerRun {
     /// Rows of one page of the index.
     private static let page = 256
-    /// Rows gone through in one look: more wait for the next one.
+    /// Rows visited in one check: more wait for the next one.
     private static let mostRows = 4_096
-    /// Rows that nothing came of, after which the index is left alone for ``shortPause``.
+    /// After this many rows without a result, the index is left alone for ``shortPause``.
     private static let manyRows = 512
     private static let shortPause = Duration.milliseconds(250)
     /// Logins of one provider among which one is chosen to probe.
@@ -53,7 +53,7 @@ extension SchedulerRun {
                 return
             }
             if let next = page.nextDueAt { plan.pause = min(plan.pause, next.since(now)) }
-            // Several processes look at the same page: each begins somewhere else.
+            // Several processes read the same page: each begins at another row.
             for due in await probesFirst(shuffled(page.logins), now, uptime) {
                 guard await passes(due, uptime, &rooms, &plan) else { continue }
                 longestDue = min(longestDue ?? due.dueAt, due.dueAt)
@@ -77,7 +77,7 @@ extension SchedulerRun {
         plan.pause = min(plan.pause, Self.shortPause)
     }
 
-    /// Whether this login may be looked at more closely now.
+    /// Whether this login may be examined now.
     private func passes(_ due: DueLogin, _ uptime: Duration, _ rooms: inout Rooms, _ plan: inout Plan) async -> Bool {
         let rest = state.withLock { state in
             state.inFlight.contains(due.login) ? Duration.zero : state.rest(due.login, uptime: uptime)
@@ -99,7 +99,7 @@ extension SchedulerRun {
 
     private func begin(_ due: DueLogin, _ places: inout Int, _ rooms: inout Rooms, _ plan: inout Plan) {
         if let provider = due.provider {
-            // Recovery may have taken the last place since.
+            // Recovery may have taken the last slot since.
             guard context.health.change(provider, { $0.pace.begin() }) else { return }
             rooms.take(provider)
         }
@@ -107,8 +107,8 @@ extension SchedulerRun {
         plan.start.append(Candidate(login: due.login, provider: due.provider))
     }
 
-    /// Where a provider lets one login at a time find out whether it renews again, that is the one that was renewed most
-    /// recently, of those that were not refused since. The others of that provider are left out of this look.
+    /// Where a provider lets one login at a time probe whether it renews again, that is the most recently renewed one,
+    /// of those that were not refused since. The provider's others are left out of this check.
     private func probesFirst(_ logins: [DueLogin], _ now: Timestamp, _ uptime: Duration) async -> [DueLogin] {
         let probed = Set(logins.compactMap(\.provider)).filter { context.health[$0].breaker.isHalfOpen(now: now) }
         guard !probed.isEmpty else { return logins }

@@ -4,10 +4,11 @@ import Synchronization
 import VaultStorage
 
 extension SchedulerRun {
-    /// A login that only an app can renew, and whose token expired so long ago, is left to the app's next call.
+    /// A login that only an app can renew, and whose token expired longer ago than this, is left to the app's next
+    /// call.
     private static let longestWaitForApp = Duration.seconds(86_400)
 
-    /// What was done about a login, and how long it is left alone then.
+    /// The result for a login, and how long it is then left alone.
     private struct Step {
         var outcome: RenewalOutcome?
         var refusal: RenewalRefusal?
@@ -20,7 +21,7 @@ extension SchedulerRun {
         var isClientRefused = false
     }
 
-    /// Looks at a login more closely, and renews it if it is really due and no other renewal is under way.
+    /// Examines a login, and renews it if it is really due and no other renewal is in progress.
     func renew(_ candidate: Candidate) async {
         let startedAt = vault.now
         let step = await step(candidate)
@@ -45,12 +46,12 @@ extension SchedulerRun {
             switch error.code {
             case .notFound: return Step()
             case .busy, .io, .ownershipLost, .full: return Step(isUnserved: true)
-            // It is damaged: the next caller that asks for it is told.
+            // It is damaged: the next caller that asks for it gets an error.
             default: return Step(rest: SchedulerState.longRest)
             }
         }
         if let intent = stored.intent, !intent.isInDoubt {
-            // A process is at it, or has died over it, which is recovery's.
+            // A process is working on it, or died while doing so, which is recovery's concern.
             return Step(rest: vault.owner(of: intent) == .working ? .seconds(5) : SchedulerState.shortRest)
         }
         if stored.session.isEndedAndKept(stored.refresh) {
@@ -101,7 +102,7 @@ extension SchedulerRun {
         }
     }
 
-    /// A token that lives for less than a minute is looked at again before it expires, if possible.
+    /// A token that lives for less than a minute is checked again before it expires, if possible.
     private func restAfterRenewal(of login: LoginHandle) async -> Duration {
         guard let session = try? await vault.store.login(login).session, let expiresAt = session.expiresAt else {
             return SchedulerState.shortRest
@@ -110,14 +111,14 @@ extension SchedulerRun {
         return max(SchedulerState.leastRest, min(SchedulerState.shortRest, lifetime / 2))
     }
 
-    /// When the login is due. A row that says something else, because an older version wrote it, is put right.
+    /// When the login is due. A row with another value, written by an older version, is corrected.
     private func healed(_ stored: StoredLogin) async -> Timestamp? {
         let due = stored.nextDue
         if due != stored.dueAt { try? await vault.change(stored.handle) { _ in } }
         return due
     }
 
-    /// Destroys what was kept of a login that its provider has ended, once the time is over.
+    /// Destroys the kept tokens of a login that its provider has ended, once the time is over.
     private func forgetEnded(_ stored: StoredLogin) async {
         let now = vault.now
         try? await vault.change(stored.handle) { state in
@@ -146,7 +147,7 @@ extension SchedulerRun {
             if let provider {
                 let (now, uptime) = (vault.now, vault.timeSource.uptime())
                 context.health.change(provider) { health in
-                    // Those that were refused wait longer than the others, and a login for longer than its provider.
+                    // Refused logins wait longer than the others, and a login waits longer than its provider.
                     let breaker = health.breaker
                     let hold =
                         breaker.isHalfOpen(now: now)

@@ -4,13 +4,13 @@ import VaultStorage
 /// How many renewals of one provider may start now.
 struct ProviderRoom: Sendable {
     var count: Int
-    /// If none: when that may be otherwise; nil: when one ends.
+    /// If none: when that may change; nil: when one ends.
     var lookAgainAfter: Duration?
-    /// Whether it is its rate that holds it up, and nothing else.
+    /// Whether only its rate limit delays it.
     var isRate = false
 }
 
-/// What was found out of providers during one look.
+/// The providers' room as determined during one check.
 struct Rooms: Sendable {
     private var rooms: [ProviderHandle: ProviderRoom] = [:]
 
@@ -26,7 +26,7 @@ struct Rooms: Sendable {
     }
 }
 
-/// What the scheduler needs of a provider, read now and then.
+/// A provider's data for the scheduler, read now and then.
 struct KnownProvider: Sendable {
     let name: String
     let limits: ProviderLimiter.Limits?
@@ -40,7 +40,7 @@ extension SchedulerRun {
         if let hold = context.health[provider].pace.hold(uptime: uptime) {
             return ProviderRoom(count: 0, lookAgainAfter: hold)
         }
-        // What it finds out decides about the others: they wait for it, and for nothing longer.
+        // The probe's result decides about the others: they wait for it, and for nothing longer.
         if context.health[provider].breaker.isUnderProbe(now: vault.now) {
             return ProviderRoom(count: 0, lookAgainAfter: .seconds(1))
         }
@@ -56,7 +56,7 @@ extension SchedulerRun {
             count: min(count, turns.count), lookAgainAfter: turns.lookAgainAfter, isRate: turns.lookAgainAfter != nil)
     }
 
-    /// Nil: it cannot be read, and the renewal will say so.
+    /// Nil: it cannot be read, and the renewal will report that.
     func known(_ provider: ProviderHandle) async -> KnownProvider? {
         let uptime = vault.timeSource.uptime()
         if let known = providers.withLock({ $0[provider] }), uptime - known.readAt < Self.knownFor { return known }

@@ -3,9 +3,9 @@ import Synchronization
 import VaultStorage
 
 extension SchedulerRun {
-    /// How often it looks whether there is something to prune.
+    /// How often it checks for rows to prune.
     private static let pruningInterval = Duration.seconds(600)
-    /// How long it prunes before it goes on with something else.
+    /// How long it prunes before it continues with other work.
     private static let pruningTime = Duration.seconds(10)
 
     /// Prunes the audit trail, little by little.
@@ -22,7 +22,7 @@ extension SchedulerRun {
             guard try await vault.isPruningDue(retention) else { return }
             let done = try await vault.prune(vault.limits(retention), for: Self.pruningTime)
             report { $0.auditEntriesRemoved += Int(done.removed) }
-            // There was more than the time was enough for: it goes on at the next opportunity.
+            // There was too much for the available time: it continues at the next opportunity.
             if try await vault.isPruningDue(retention) { state.withLock { $0.prunedAt = nil } }
         } catch let error as VaultError where error.code == .quarantined || error.code == .damaged {
             vault.logger.warning(

@@ -2,21 +2,21 @@ import Logging
 import Synchronization
 import VaultStorage
 
-/// One run of the scheduler: looks at the index, starts what may start, and waits for the next thing to happen.
+/// One run of the scheduler: checks the index, starts renewals that may start, and waits for the next event.
 final class SchedulerRun: Sendable {
-    /// A login that is to be looked at more closely.
+    /// A login that must be examined.
     struct Candidate: Sendable {
         let login: LoginHandle
         let provider: ProviderHandle?
     }
 
-    /// What one look at the index came to.
+    /// The result of checking the index once.
     struct Plan: Sendable {
         var start: [Candidate] = []
         var pause: Duration
-        /// Something that is due waits for its provider's rate, or was not come to yet.
+        /// Due logins wait for their provider's rate limit, or were not reached yet.
         var isUnfinished = false
-        /// Something that is due waits until others have ended what they do at its provider.
+        /// Due logins wait until other requests to their provider have ended.
         var waitsForRoom = false
     }
 
@@ -24,7 +24,8 @@ final class SchedulerRun: Sendable {
     let options: SchedulerOptions
     let isOnce: Bool
     let wakeup = Wakeup()
-    /// When it looks again if nothing happens, in milliseconds since 1970; the latest there is while anything may matter.
+    /// When it checks again if nothing happens, in milliseconds since 1970; the latest there is while anything may
+    /// matter.
     private let nextLook = Atomic<Int64>(.max)
     let state = Mutex(SchedulerState())
     let report: @Sendable ((inout SchedulerReport) -> Void) -> Void
@@ -34,7 +35,7 @@ final class SchedulerRun: Sendable {
     var engine: RenewalEngine { users.engine }
     var context: RenewalContext { users.context }
 
-    /// How often gauges are set and the outbox is looked at.
+    /// How often gauges are set and the outbox is checked.
     private static let careInterval = Duration.seconds(30)
 
     init(
@@ -49,7 +50,7 @@ final class SchedulerRun: Sendable {
 
     var isStopping: Bool { wakeup.isStopped }
 
-    /// Begins nothing new; ``run()`` returns when the renewals under way have ended.
+    /// Begins nothing new; ``run()`` returns when the renewals in progress have ended.
     func stop() {
         wakeup.stop()
         state.withLock { $0.care }?.cancel()
@@ -57,7 +58,7 @@ final class SchedulerRun: Sendable {
 
     func run() async {
         let wakeup = wakeup
-        // A change that makes nothing due until then is seen then. Most are renewals, which put it off.
+        // A change that makes nothing due until then is seen then. Most are renewals, which postpone it.
         let observation = vault.store.changes.observe { [self] dueFrom in
             if dueFrom.milliseconds <= nextLook.load(ordering: .sequentiallyConsistent) { wakeup.signal() }
         }
@@ -88,7 +89,7 @@ final class SchedulerRun: Sendable {
                 await wakeup.wait(for: plan.pause, vault.timeSource)
             }
         }
-        // Revocations that are not begun can wait; one under way holds up the closing of the vault and nothing else.
+        // Revocations that are not begun can wait; one in progress delays the closing of the vault and nothing else.
         if isOnce, let care = state.withLock({ $0.care }) { await vault.wait(for: care) }
     }
 
@@ -105,7 +106,7 @@ final class SchedulerRun: Sendable {
         }
     }
 
-    /// What is done now and then beside renewals.
+    /// Periodic work besides renewals.
     private func care() async {
         if let depths = try? await vault.store.depths() {
             context.metrics.set(.openRenewals, to: Double(depths.openIntents))

@@ -1,52 +1,52 @@
 import VaultStorage
 
-/// What one run of the scheduler remembers from pass to pass, within bounds. Times are by a clock that is never set.
+/// The memory of one run of the scheduler from pass to pass, within bounds. Times are by a clock that is never set.
 struct SchedulerState: Sendable {
-    /// A login that was looked at is left alone for so long, whatever its row says: no clock and no row that cannot be
-    /// written makes it ask a provider again and again.
+    /// A login that was examined is left alone for this long, whatever its row says: no clock and no unwritable row
+    /// makes it ask a provider again and again.
     static let shortRest = Duration.seconds(30)
-    /// What is left of that for a login that was renewed and whose token does not live much longer.
+    /// The shortened rest of a login that was renewed and whose token does not live much longer.
     static let leastRest = Duration.seconds(5)
-    /// Of a login for which nothing can be done until something is changed.
+    /// The rest of a login that can do nothing until something changes.
     static let longRest = Duration.seconds(600)
-    /// While the vault cannot be read or written, one login tries it again so often, for all that wait.
+    /// While the vault cannot be read or written, one login tries it this often, for all that wait.
     static let trialInterval = Duration.seconds(2)
-    /// How soon a decision of the operator is noticed that lets such a login be renewed.
+    /// How soon an operator's decision that lets such a login be renewed is noticed.
     static let decisionInterval = Duration.seconds(2)
     static let mostRests = 100_000
 
     var inFlight: Set<LoginHandle> = []
     var flights: [ProviderHandle: Int] = [:]
     private var rests: [LoginHandle: Duration] = [:]
-    /// Those that rest until something is decided about them.
+    /// Logins that rest until a decision about them.
     private(set) var undecided: Set<LoginHandle> = []
-    /// Those that rest because the vault could not be read or written.
+    /// Logins that rest because the vault could not be read or written.
     private var unserved: Set<LoginHandle> = []
-    /// Of these, the one that tries whether it can.
+    /// The one of these that tries whether it works again.
     private var trial: LoginHandle?
-    /// Those whose client was refused, or that wait because it was, with their providers.
+    /// Logins whose client was refused, or that wait because it was, with their providers.
     private(set) var refused: [LoginHandle: ProviderHandle] = [:]
-    /// The last audit row that was read for that; nil until it is known where to begin.
+    /// The last audit row that was read for decisions; nil until it is known where to begin.
     var decisionsAfter: Int64?
     private var purgedAt = Duration.zero
-    /// Where the next look at the index begins; nil: at its beginning.
+    /// Where the next check of the index begins; nil: at its beginning.
     var cursor: DueCursor?
-    /// Many rows gave nothing: they are not gone through again before.
+    /// Many rows had no result: they are not visited again before this time.
     var noLookBefore = Duration.zero
-    /// What may be hidden behind a clock that was set back.
+    /// The search for logins that a clock that was set back may hide.
     var sweep: Sweep?
     var seenSetBack: ClockWatch.SetBack?
     var caredAt: Duration?
-    /// When it was last looked whether the audit trail is to be pruned.
+    /// When it last checked whether the audit trail must be pruned.
     var prunedAt: Duration?
-    /// Until it has ended.
+    /// Nil once it has ended.
     var care: Task<Void, Never>?
 
     struct Sweep: Sendable {
         /// Where the next page begins; nil: the last has been read.
         var cursor: DueCursor?
         let end: Timestamp
-        /// Of the page that was read, those that could not start yet.
+        /// The logins of the page that could not start yet.
         var pending: [DueLogin] = []
     }
 
@@ -65,13 +65,14 @@ struct SchedulerState: Sendable {
         if rest < Self.longRest {
             undecided.remove(candidate.login)
         } else if undecided.insert(candidate.login).inserted {
-            // It may have been decided between the look at the login and the first one at the trail: it is looked at again.
+            // The decision may have come between the check of the login and the first one of the trail: it is checked
+            // again.
             rest = Self.decisionInterval
         }
         rests[candidate.login] = uptime + rest
     }
 
-    /// The vault could not be read or written: no fault of this login's, and of no other's. One finds out when that is over.
+    /// The vault could not be read or written: no login is at fault. One of them finds out when that is over.
     mutating func endUnserved(_ candidate: SchedulerRun.Candidate, uptime: Duration) {
         let isTrial = trial == nil || trial == candidate.login
         end(candidate, rest: isTrial ? Self.trialInterval : Self.shortRest, uptime: uptime)
@@ -80,13 +81,13 @@ struct SchedulerState: Sendable {
         unserved.insert(candidate.login)
     }
 
-    /// The vault was written: none waits for that now.
+    /// The vault was written: no login waits for that now.
     mutating func noteServed() {
         for waiting in unserved { rests[waiting] = nil }
         (unserved, trial) = ([], nil)
     }
 
-    /// Whether any waits for that. Not for a trial that does not come: another process may have renewed that login.
+    /// Whether any login waits for that. Not for a trial that never comes: another process may have renewed that login.
     mutating func waitsForVault(uptime: Duration) -> Bool {
         guard let trial else { return false }
         let isOver = !inFlight.contains(trial) && (rests[trial] ?? .zero) + Self.trialInterval < uptime
@@ -99,18 +100,18 @@ struct SchedulerState: Sendable {
         if refused.count < Self.mostRests { refused[candidate.login] = candidate.provider }
     }
 
-    /// The registration that was refused is not the one that is there now.
+    /// The refused registration has been replaced.
     mutating func noteNewRegistration(at provider: ProviderHandle) {
         for (login, other) in refused where other == provider { rests[login] = nil }
         refused = refused.filter { $0.value != provider }
     }
 
-    /// Something was decided: about one login, or about others too.
+    /// A decision was made: about one login, or about others too.
     mutating func noteDecision(about login: LoginHandle?) {
         for waiting in login.map({ undecided.contains($0) ? [$0] : [] }) ?? undecided { rests[waiting] = nil }
     }
 
-    /// How long it is to be left alone; nil: it may be looked at.
+    /// How long it must be left alone; nil: it may be examined.
     func rest(_ login: LoginHandle, uptime: Duration) -> Duration? {
         guard let until = rests[login], until > uptime else { return nil }
         return until - uptime

@@ -13,11 +13,11 @@ extension Vault {
             includesDamaged: includesDamaged)
     }
 
-    /// Rows gone through in one transaction, and how much longer than that the pause lasts.
+    /// Rows visited in one transaction, and how much longer than that the pause lasts.
     private static let pruningStep = 500
     private static let pruningPause = 3
 
-    /// - Parameter time: After so long it ends, though there be more; nil: never.
+    /// - Parameter time: Ends after this time, even if rows are left; nil: never.
     package func prune(
         _ limits: TrailLimits, for time: Duration?, _ progress: @Sendable (Int64) -> Void = { _ in }
     ) async throws -> PrunedRows {
@@ -35,11 +35,11 @@ extension Vault {
         return all
     }
 
-    /// Not worth a pruning, of which each leaves a row.
+    /// Too few rows for a pruning, because each pruning adds a row.
     private static let fewRows: Int64 = 100
 
-    /// Whether it is worth while to prune: a thousand rows may go, or some are a tenth older than they are kept. So a
-    /// vault in which little happens is not pruned of a row that records a pruning, to write another one.
+    /// Whether pruning is worth while: a thousand rows may go, or some are a tenth older than they are kept. Otherwise
+    /// a vault with little activity would prune one row that records a pruning, and write another one.
     func isPruningDue(_ retention: AuditRetention) async throws -> Bool {
         let due = now.advanced(by: .zero - retention.age)
         let overdue = due.advanced(by: .zero - retention.age / 10)

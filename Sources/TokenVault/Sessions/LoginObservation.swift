@@ -2,7 +2,7 @@ import Logging
 public import ServiceLifecycle
 import Synchronization
 
-/// Tells an observer what becomes of the logins of a vault, for as long as it runs.
+/// Notifies an observer of events in the logins of a vault, for as long as it runs.
 ///
 /// ```swift
 /// let group = ServiceGroup(services: [LoginObservation(vault, mailer), server], logger: logger)
@@ -44,7 +44,7 @@ package final class LoginObservation: Service {
             }
             let pause = min(Self.longestPause, .seconds(1 << min(tries - 1, 6)))
             vault.logger.warning(
-                "an observer could not be told of an event",
+                "an observer could not be notified of an event",
                 metadata: ["vault-observer-tries": "\(tries)", "reason": "\(type(of: error))"])
             return pause
         }
@@ -59,7 +59,7 @@ package final class LoginObservation: Service {
         }
     }
 
-    /// Kept before the first event: a death right after the first start must be heard after the next one, too.
+    /// Saved before the first event: a death right after the first start must still be reported after the next one.
     private func start() async throws -> EventCursor {
         if let cursor = cursor.withLock({ $0 }) { return cursor }
         let saved = try await observer.savedCursor()

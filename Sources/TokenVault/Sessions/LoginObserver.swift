@@ -1,5 +1,5 @@
-/// Hears what becomes of logins: deaths, needs for a user, recoveries. Apart from who supplies tokens: an observer is asked for
-/// nothing, and any number of them work beside a ``TokenRefreshHandler`` or a ``SessionHandler``.
+/// Gets events of logins: deaths, needs for a user, recoveries. It supplies no tokens: any number of observers work
+/// alongside a ``TokenRefreshHandler`` or a ``SessionHandler``.
 ///
 /// ```swift
 /// struct Mailer: LoginObserver {
@@ -18,28 +18,29 @@
 /// }
 /// ```
 ///
-/// Name it in ``VaultServiceOptions/observers``, or run a ``LoginObservation`` yourself. Each event comes **at least once**, over
-/// restarts too, in the order of the vault's record, from all processes. Of several processes with the same observer each
-/// tells it everything: let one of them have it, or let ``observe(_:)`` recognise what it has dealt with by login, generation
-/// and kind.
+/// Name it in ``VaultServiceOptions/observers``, or run a ``LoginObservation`` yourself. Each event comes **at least
+/// once**, also across restarts, in the order of the vault's record, from all processes. If several processes run the
+/// same observer, each of them delivers everything: let one of them have it, or let ``observe(_:)`` recognise handled
+/// events by login, generation and kind.
 public protocol LoginObserver: Sendable {
-    /// Deals with an event: ``SessionEvent/Kind/refreshFailed(_:)``, ``SessionEvent/Kind/error(_:)``,
+    /// Handles an event: ``SessionEvent/Kind/refreshFailed(_:)``, ``SessionEvent/Kind/error(_:)``,
     /// ``SessionEvent/Kind/recovered``, ``SessionEvent/Kind/refreshTokenWillExpire(at:)``,
     /// ``SessionEvent/Kind/stateChanged(_:)`` to `terminated`, ``SessionEvent/Kind/providerStopped(name:ended:)``,
-    /// ``SessionEvent/Kind/providerResumed(name:)``, or ``SessionEvent/Kind/missed(count:)``, after which the logins should be
-    /// looked at anew. If it throws, the same event comes again after 1, 2, 4 … 60 seconds, and the next ones wait.
+    /// ``SessionEvent/Kind/providerResumed(name:)``, or ``SessionEvent/Kind/missed(count:)``, after which the logins
+    /// should be read again. If it throws, the same event comes again after 1, 2, 4 … 60 seconds, and the next ones
+    /// wait.
     func observe(_ event: SessionEvent) async throws
 
-    /// Keeps the place up to which everything has been dealt with.
+    /// Saves the position up to which everything has been handled.
     func save(_ cursor: EventCursor) async throws
 
-    /// What was kept last; nil: nothing yet, so that the observer begins with what happens from now on. To begin with what
-    /// the vault still has, return ``EventCursor/start`` instead.
+    /// The cursor that was saved last; nil: none yet, so that the observer begins with events from now on. To begin
+    /// with everything that the vault still has, return ``EventCursor/start`` instead.
     func savedCursor() async throws -> EventCursor?
 }
 
 extension SessionEvent.Kind {
-    /// Whether an observer hears of it: what says that a login needs someone, or no longer does.
+    /// Whether observers get it: events that say that a login needs a person, or no longer does.
     var isForObservers: Bool {
         switch self {
         case .refreshFailed, .error, .recovered, .refreshTokenWillExpire, .stateChanged(.terminated), .providerStopped,

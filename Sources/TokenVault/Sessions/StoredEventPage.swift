@@ -1,14 +1,14 @@
 /// Some events of the vault's record, in the order in which they happened.
 package struct StoredEventPage: Sendable, Equatable {
-    /// Perhaps none, although there are further pages.
+    /// May be empty, although there are further pages.
     package let events: [SessionEvent]
-    /// Where the next page begins, once these events have been dealt with.
+    /// Where the next page begins, once these events have been handled.
     package let cursor: EventCursor
     /// Whether there is nothing after it yet.
     package let isLast: Bool
 }
 
-/// Events from the vault's record, and then those that come. See ``UserManager/events(after:of:)``.
+/// Events from the vault's record, and then new ones. See ``UserManager/events(after:of:)``.
 struct StoredEvents: AsyncSequence, Sendable {
     typealias Element = SessionEvent
     typealias Failure = any Error

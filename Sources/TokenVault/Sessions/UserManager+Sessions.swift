@@ -3,11 +3,12 @@ import VaultStorage
 extension UserManager {
     // MARK: States
 
-    /// How this session looks now. Reads the vault on the calling thread; sends nothing.
+    /// The current state of this session. Reads the vault on the calling thread; sends nothing.
     ///
-    /// A login that the vault does not have is ``SessionState/notLoggedIn``. Of a user's logins the best counts, so that a
-    /// dead or ended one never flags the others. That is *established*, then *establishing* (a log-in is under way in this
-    /// process), then *tokenExpired* without a failure, then the latest failure, then *terminated*.
+    /// A login that the vault does not have is ``SessionState/notLoggedIn``. For a user, the best of their logins
+    /// counts, so that a dead or ended one never flags the others. That is *established*, then *establishing* (a log-in
+    /// is in progress in this process), then *tokenExpired* without a failure, then the latest failure, then
+    /// *terminated*.
     package func sessionState(of session: SessionRef) async throws -> SessionState {
         switch session.choice {
         case .login(let id): try await vault.sessionState(id)
@@ -15,7 +16,7 @@ extension UserManager {
         }
     }
 
-    /// What is going on inside the state of this login; nil where nothing can be.
+    /// The activity within this login's state; nil where there can be none.
     package func sessionPhase(of login: LoginRef) async throws -> SessionPhase? {
         let login = try await handle(of: login)
         return try await VaultError.translating { vault.phase(of: try await vault.store.login(login)) }
@@ -35,7 +36,7 @@ extension UserManager {
 
     // MARK: Events
 
-    /// What happens in this session, or in all of them, from now on.
+    /// Events in this session, or in all of them, from now on.
     ///
     /// Of all logins, warnings and expiries of access tokens come for those that are being renewed; memory does not grow
     /// with the vault.

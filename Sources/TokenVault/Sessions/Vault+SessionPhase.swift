@@ -11,7 +11,7 @@ extension Vault {
         }
         if let intent = stored.intent {
             let isAbandoned = owner(of: intent) == .gone
-            // A question to the app that no caller still waits for has spent nothing.
+            // A question to the app that no caller waits for any longer has spent nothing.
             if intent.isInDoubt || isAbandoned && !intent.isAsking { return .inDoubt }
             if !isAbandoned { return .refreshing }
         }

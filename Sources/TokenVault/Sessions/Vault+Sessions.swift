@@ -22,7 +22,7 @@ extension Vault {
         }
         let now = now
         let states = listings.compactMap { $0.login.map { SessionState($0.session, now: now) } }
-        // A damaged login is no reason to call the user's others anything.
+        // A damaged login does not affect the state of the user's others.
         if states.isEmpty, let damage = listings.compactMap(\.damage).first { throw VaultError(damage) }
         return SessionState.of(userWith: states, isLoggingIn: isLoggingIn)
     }
@@ -33,14 +33,14 @@ extension Vault {
     }
 }
 
-// For vaultctl, which needs no provider to look.
+// For vaultctl, which needs no provider to read states.
 extension Vault {
     /// As ``UserManager/events(of:)``.
     package func events(login: LoginID?, userId: String?) -> SessionEvents {
         events(login.map { .login($0.handle) } ?? userId.map { .user($0) } ?? .all)
     }
 
-    /// The last events that stand in the audit trail, the oldest first. What came of the time alone stands nowhere.
+    /// The last events of the audit trail, the oldest first. Events that follow from time alone are not recorded.
     package func pastEvents(login: LoginID?, userId: String?, limit: Int) async throws -> [SessionEvent] {
         let limit = limit.asPageLimit
         return try await VaultError.translating {

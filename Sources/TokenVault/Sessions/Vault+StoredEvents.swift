@@ -2,8 +2,8 @@ import VaultCrypto
 import VaultStorage
 
 extension UserManager {
-    /// What has happened since a place that you have kept, and then what happens: for those who must hear of each death,
-    /// each need for a user and each recovery, also over restarts.
+    /// Events since a saved position, and then new ones: for programs that must see each death, each need for a user
+    /// and each recovery, also across restarts.
     ///
     /// ```swift
     /// for try await event in users.events(after: saved ?? .start) {
@@ -17,16 +17,16 @@ extension UserManager {
     /// }
     /// ```
     ///
-    /// Events come from the audit trail, in its order, from all processes. Save ``SessionEvent/cursor`` after the event has
-    /// been dealt with: what was not saved comes again, so each event comes **at least once**. What the passing of time
-    /// brings (``SessionEvent/Kind/willExpire(at:)`` and ``SessionEvent/Kind/expired``) stands in no trail, and is not among
-    /// them but where a row shows it.
+    /// Events come from the audit trail, in its order, from all processes. Save ``SessionEvent/cursor`` after handling
+    /// the event: an unsaved event comes again, so each event comes **at least once**. Events that follow from time
+    /// alone (``SessionEvent/Kind/willExpire(at:)`` and ``SessionEvent/Kind/expired``) are in no trail, and are only
+    /// included where a row shows them.
     ///
-    /// ``SessionEvent/Kind/missed(count:)`` comes first if rows after the cursor were pruned, or if the vault was restored
-    /// to an earlier state: then look at the logins anew.
+    /// ``SessionEvent/Kind/missed(count:)`` comes first if rows after the cursor were pruned, or if the vault was
+    /// restored to an earlier state: then read the logins again.
     ///
     /// - Parameters:
-    ///   - cursor: Everything up to it has been dealt with. ``EventCursor/start``: all that the vault still has.
+    ///   - cursor: Everything up to it has been handled. ``EventCursor/start``: all that the vault still has.
     ///   - session: Only events of this login or user; nil: of all.
     public func events(
         after cursor: EventCursor, of session: SessionRef? = nil
@@ -36,11 +36,11 @@ extension UserManager {
 }
 
 extension Vault {
-    /// A page of what has happened since a place that you have kept: for programs that look now and then. See
+    /// A page of events since a saved position: for programs that check now and then. See
     /// ``UserManager/events(after:of:)``.
     ///
     /// - Parameters:
-    ///   - cursor: Everything up to it has been dealt with.
+    ///   - cursor: Everything up to it has been handled.
     ///   - session: Only events of this login or user; nil: of all.
     ///   - limit: How many rows of the trail are read at most: 1 to 10 000.
     package func storedEvents(
@@ -64,8 +64,8 @@ extension Vault {
         }
     }
 
-    /// Tells one after the other what has happened since a place, up to what happened last, and where to go on after each.
-    /// What throws ends it; the place that was saved last is where to begin again.
+    /// Delivers the events since a position one by one, up to the last one, each with the position after it. An error
+    /// from the handler ends the delivery; it can resume at the position that was saved last.
     package func deliverStoredEvents(
         after cursor: EventCursor, of session: SessionRef? = nil, to observe: (SessionEvent) async throws -> Void,
         save: (EventCursor) async throws -> Void
@@ -81,7 +81,7 @@ extension Vault {
                     try await save(next)
                 }
             }
-            // Rows that tell no event are behind it, too: the place must not be pruned meanwhile.
+            // Rows without an event are included, too: the position must not be pruned meanwhile.
             if page.cursor != cursor {
                 cursor = page.cursor
                 try await save(cursor)
@@ -90,7 +90,7 @@ extension Vault {
         }
     }
 
-    /// The place behind which everything is still to come: for who wants only what is new.
+    /// The position after all existing events: for readers that want only new ones.
     package func eventHead() async throws -> EventCursor {
         try await VaultError.translating {
             let head = try await store.auditHead()
@@ -98,10 +98,10 @@ extension Vault {
         }
     }
 
-    /// Until it is worth while to look again.
+    /// Waits until it is worth checking again.
     func waitForRows() async throws { try await timeSource.sleep(for: sessions.options.pollInterval) }
 
-    /// Where the reading really begins, and what is to be said of that.
+    /// The actual start of the reading, with the event that reports a gap, if there is one.
     private func start(after cursor: EventCursor) async throws -> (EventCursor, SessionEvent?) {
         guard cursor != .start else { return (cursor, nil) }
         let (head, pruned) = (try await store.auditHead(), try await store.trailPruning().through)
@@ -111,7 +111,7 @@ extension Vault {
         } else if cursor.sequence < pruned {
             return (cursor, missed(pruned - cursor.sequence, at: cursor))
         }
-        // Another trail: what it has recorded itself is still to come.
+        // Another trail: all of its own events are still to come.
         let begin = try await store.beginOfTrail()
         let place = EventCursor(begin.sequence, begin.link)
         return (place, missed(1, at: place))
@@ -127,7 +127,7 @@ extension Vault {
     private struct RowScope {
         var user: UserHandle?
         var login: LoginHandle?
-        /// There is no such user, so there is nothing of theirs.
+        /// There is no such user, and so no events of theirs.
         var isEmpty = false
 
         var isWhole: Bool { !isEmpty && user == nil && login == nil }
@@ -164,8 +164,8 @@ extension Vault {
 }
 
 extension VaultStore {
-    /// The place before the row that says that the vault was restored, or that a failover has lost rows: whatever came since
-    /// is of this trail alone. The end of the trail, if no row says so.
+    /// The position before the row that records a restore, or a failover that lost rows: later rows belong to this
+    /// trail alone. The end of the trail, if there is no such row.
     func beginOfTrail() async throws(StoreError) -> AuditPosition {
         let head = try await auditHead()
         var restored = AuditFilter()

@@ -6,26 +6,26 @@ import VaultStorage
 ///
 /// In memory. It must be asked now and then; reading what was seen costs one load while the clock was never set back.
 final class ClockWatch: Sendable {
-    /// Clocks are slewed all the time, and two readings are not one.
+    /// Clocks are slewed all the time, and two readings are never simultaneous.
     static let tolerance = Duration.seconds(5)
-    /// What may pass between the readings of two clocks that are compared.
+    /// The longest time between the readings of two clocks that are compared.
     private static let longestReading = Duration.seconds(1)
 
-    /// How far back, and where it stood then.
+    /// How far the clock was set back, and its time then.
     struct SetBack: Equatable, Sendable {
         let by: Duration
         let at: Timestamp
 
-        /// The time by which a token is judged that was obtained when the wall clock showed `obtainedAt`.
+        /// The current time for judging a token that was obtained when the wall clock showed `obtainedAt`.
         ///
-        /// What cannot be from after the clock was set back is as old as the true clock says. What may be from before or
-        /// after is taken to be from after: otherwise every new token would look as if it had run out.
+        /// A token that cannot be from after the clock was set back is as old as the true clock says. A token from
+        /// either before or after is assumed to be from after: otherwise every new token would look expired.
         func judging(_ obtainedAt: Timestamp, at now: Timestamp) -> Timestamp {
             obtainedAt < at || obtainedAt > now ? now.advanced(by: by) : now
         }
     }
 
-    /// Wall clock minus uptime, at the last look.
+    /// Wall clock minus uptime, at the last check.
     private let offset = Mutex<Duration?>(nil)
     private let lag = Atomic<Int64>(0)
     private let since = Atomic<Int64>(0)
@@ -37,8 +37,8 @@ final class ClockWatch: Sendable {
             by: .milliseconds(lag), at: Timestamp(milliseconds: since.load(ordering: .relaxed)))
     }
 
-    /// Readings of both clocks that belong together; nil if the thread was held up between them again and again. Then the
-    /// next look tells.
+    /// Readings of both clocks that belong together; nil if the thread was repeatedly interrupted between them. Then
+    /// the next check decides.
     static func read(_ timeSource: any TimeSource) -> (now: Timestamp, uptime: Duration)? {
         for _ in 0..<3 {
             let before = timeSource.uptime()
@@ -49,7 +49,7 @@ final class ClockWatch: Sendable {
         return nil
     }
 
-    /// Compares the clocks. Returns how far the wall clock was set since the last look; negative: back.
+    /// Compares the clocks. Returns how far the wall clock was set since the last check; negative: back.
     @discardableResult
     func look(now: Timestamp, uptime: Duration) -> Duration {
         let current = .milliseconds(now.milliseconds) - uptime

@@ -1,11 +1,12 @@
 import Synchronization
 
-/// Waited for by one, given by whoever is first: the app, a time limit, or a change that makes the question void.
+/// An answer with one waiter, given by the first of several sources: the app, a time limit, or a change that makes the
+/// question void.
 final class OneAnswer<Value: Sendable>: Sendable {
     private enum State {
         case open(Waiter?)
         case given(Value)
-        /// Given and taken.
+        /// Given and received.
         case over
     }
 
@@ -20,7 +21,7 @@ final class OneAnswer<Value: Sendable>: Sendable {
         state.withLock { if case .open = $0 { true } else { false } }
     }
 
-    /// False if there was an answer already: then this one is not heard.
+    /// False if there was an answer already: then this one is ignored.
     @discardableResult
     func give(_ value: Value) -> Bool {
         let (isFirst, waiter): (Bool, Waiter?) = state.withLock { state in
@@ -33,7 +34,7 @@ final class OneAnswer<Value: Sendable>: Sendable {
         return isFirst
     }
 
-    /// To be called once. It cannot be cancelled: what ends the wait is an answer.
+    /// May be called once. It cannot be cancelled: only an answer ends the wait.
     func value() async -> Value {
         let work = WorkToken.current
         return await withCheckedContinuation { continuation in
@@ -52,7 +53,7 @@ final class OneAnswer<Value: Sendable>: Sendable {
         }
     }
 
-    /// As ``value()``, or this value if none was given in time. Without a time it waits as long as it takes.
+    /// As ``value()``, or this value if none was given in time. Without a time limit it waits without end.
     func value(within time: Duration?, _ timeSource: any TimeSource, otherwise value: Value) async -> Value {
         let alarm = time.map { timeSource.alarm(after: $0) { self.give(value) } }
         defer { alarm?.cancel() }

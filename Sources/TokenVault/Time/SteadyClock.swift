@@ -1,10 +1,10 @@
 import Synchronization
 import VaultStorage
 
-/// Measures how long ago something was that was noted by the wall clock, although that may have been set since.
+/// Measures the time since an instant that was recorded by the wall clock, although that may have been set since.
 ///
 /// A wall clock that is ahead for a moment makes an hour look like a year, and one that is set back makes a day look
-/// like nothing. Neither may end a login or send a token again: what decides about that asks here for both bounds.
+/// like nothing. Neither may end a login or send a token again: decisions about that use both bounds from here.
 package final class SteadyClock: Sendable {
     /// How long something has lasted: `atLeast` by the clock that shows less, `atMost` by the one that shows more.
     package struct Span: Equatable, Sendable {
@@ -19,7 +19,7 @@ package final class SteadyClock: Sendable {
         let uptime: Duration
     }
 
-    /// A wall clock that shows the same for so long after it was set is taken for right.
+    /// A wall clock that keeps its setting for this long is assumed to be right.
     private static let trial = Duration.seconds(86_400)
 
     private let anchor: Mutex<Anchor>

@@ -1,7 +1,8 @@
 public import FoundationEssentials
 package import VaultStorage
 
-/// Where a vault gets the time from. Everything that reads a clock or waits goes through it, so that tests decide.
+/// The source of a vault's time. Every reading of a clock and every wait goes through it, so that tests can control
+/// them.
 public protocol TimeSource: Sendable {
     /// The wall-clock time.
     func now() -> Date

@@ -3,8 +3,8 @@ package import VaultStorage
 
 // The one converter between stored time (integer milliseconds since 1970) and `Date`.
 extension Timestamp {
-    /// Rounds to the nearest millisecond; dates beyond what fits are clamped. What is no number lies in the past: a token
-    /// must not last for ever by mistake.
+    /// Rounds to the nearest millisecond; dates out of range are clamped. NaN becomes a time in the past: a token must
+    /// not be valid permanently by mistake.
     package init(_ date: Date) {
         let milliseconds = (date.timeIntervalSince1970 * 1_000).rounded()
         let exact = Int64(exactly: milliseconds) ?? (milliseconds > 0 ? Self.greatest : Self.least)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Lets one task wait until something happens, or time has passed. What happens between two waits ends the next one.
+/// Lets one task wait for a signal, or for time to pass. A signal between two waits ends the next one.
 final class Wakeup: Sendable {
     private struct State {
         var isSignalled = false
@@ -18,7 +18,7 @@ final class Wakeup: Sendable {
     /// Never waits: the store's writer calls it.
     func signal() { wake { $0.isSignalled = true } }
 
-    /// From now on nothing is waited for.
+    /// Ends this wait and all later ones at once.
     func stop() { wake { $0.isStopped = true } }
 
     private func wake(_ change: (inout sending State) -> Void) {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock that has to know when a vault is at work, because it stands still meanwhile: one that a test moves.
+/// A clock that must know when a vault is at work, because it stops meanwhile: one that a test moves.
 ///
 /// Each `workBegan()` is followed by one `workEnded()`.
 package protocol WorkClock: TimeSource {
@@ -8,18 +8,18 @@ package protocol WorkClock: TimeSource {
     func workEnded()
 }
 
-/// One task at work, in the eyes of a ``WorkClock``. No other clock gets any.
+/// One task at work, as a ``WorkClock`` sees it. No other clock gets any.
 ///
-/// The task does not count as at work while it waits for time to pass, for another task or for the app. The one that
-/// ends such a wait ends it here first and resumes the task then, so that no instant in between looks like rest.
-/// Tasks that share a token count as at work while none of them waits.
+/// The task does not count as at work while it waits for time to pass, for another task or for the app. The code that
+/// ends such a wait ends it here first and then resumes the task, so that no instant in between looks like rest. Tasks
+/// that share a token count as at work while none of them waits.
 package final class WorkToken: Sendable {
     private struct State {
         var waits = 0
         var isOver = false
     }
 
-    /// Of the task that runs.
+    /// The running task's token.
     @TaskLocal package static var current: WorkToken?
 
     private let clock: any WorkClock

@@ -3,11 +3,11 @@ import OAuthClient
 import Synchronization
 import VaultStorage
 
-/// What requests to the APIs of a provider need to know of it.
+/// A provider's data for requests to its APIs.
 struct ResourceServer: Sendable {
     /// How its APIs refuse a token.
     let rules: ProviderProfile.ResourceRules
-    /// What its tokens are bound to (RFC 8705 §3).
+    /// The certificate that its tokens are bound to (RFC 8705 §3).
     let certificate: ClientCertificate?
 }
 
@@ -15,8 +15,8 @@ struct ResourceServer: Sendable {
 ///
 /// They are kept apart from those of authorization servers, even where both have one origin (RFC 9449 §9).
 final class ResourceServers: Sendable {
-    /// Whose key makes the proofs. A login has one key for life, and a client one in each process, so their ids stand for
-    /// the keys.
+    /// The owner of the key that makes the proofs. A login has one key for life, and a client one in each process, so
+    /// their ids stand for the keys.
     enum Prover: Hashable, Sendable {
         case login(LoginID)
         case client(ProviderHandle)
@@ -29,13 +29,13 @@ final class ResourceServers: Sendable {
 
     private struct State {
         var nonces = RecentTable<Proving, DPoPNonce>(capacity: 4_096)
-        /// What a login's latest proof was made with, if it had been given to another login.
+        /// The nonce of a login's latest proof, if it had been given to another login.
         var lent = RecentTable<Proving, DPoPNonce>(capacity: 4_096)
         var clockOffsets = RecentTable<String, Duration>(capacity: 1_024)
         var providers = RecentTable<ProviderHandle, (facts: ResourceServer, readAt: Timestamp)>(capacity: 1_024)
     }
 
-    /// What all logins know of each server, and the gate for repeats to it.
+    /// The nonces that all logins share for each server, and the gate for repeats to it.
     let shared: ServerNonces
     private let state = Mutex(State())
 
@@ -43,7 +43,8 @@ final class ResourceServers: Sendable {
         self.shared = shared
     }
 
-    /// For the next proof: the newest that the server gave to any login, unless it has shown that it binds them to keys.
+    /// The nonce for the next proof: the newest that the server gave to any login, unless it has shown that it binds
+    /// them to keys.
     func nonce(for prover: Prover, at origin: String) -> DPoPNonce? {
         let newest = shared.newest(at: origin)
         let proving = Proving(prover: prover, origin: origin)
@@ -60,7 +61,7 @@ final class ResourceServers: Sendable {
     }
 
     /// - Parameters:
-    ///   - sent: The nonce in the proof that was answered. Asked for only if it decides.
+    ///   - sent: The nonce in the proof that was answered. Called only if it decides.
     ///   - isRefused: Whether the server wanted another one; nil: the reply does not say.
     func learn(
         _ nonce: DPoPNonce?, for prover: Prover, at origin: String, sent: () -> String?, isRefused: Bool?
@@ -74,9 +75,9 @@ final class ResourceServers: Sendable {
         shared.learn(nonce, at: origin, lent: isLent ? lent : nil, isRefused: isRefused)
     }
 
-    /// What a request to a provider's APIs needs to know of it. A changed provider is noticed within a minute.
+    /// Returns a provider's data for a request to its APIs. A changed provider is noticed within a minute.
     ///
-    /// - Parameter read: Reads the provider; nil if it cannot be read, and what was known before is used.
+    /// - Parameter read: Reads the provider; nil if it cannot be read: then the previous data is used.
     func facts(
         of provider: ProviderHandle, now: Timestamp, read: () async -> ResourceServer?
     ) async -> ResourceServer? {
@@ -87,11 +88,11 @@ final class ResourceServers: Sendable {
         return facts
     }
 
-    /// Whether the clock is another one than was known.
+    /// Whether the clock differs from the known one.
     func learn(clockOffset: Duration, at origin: String) -> Bool {
         state.withLock { state in
             let known = state.clockOffsets[origin] ?? .zero
-            // Half seconds come and go with the header's whole seconds.
+            // The header has whole seconds, so half a second comes and goes.
             guard abs(known / .seconds(1) - clockOffset / .seconds(1)) >= 2 else { return false }
             state.clockOffsets.insert(clockOffset, for: origin)
             return true

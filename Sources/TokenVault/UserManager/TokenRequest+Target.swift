@@ -2,7 +2,7 @@ import OAuthClient
 import VaultStorage
 
 extension TokenRequest {
-    /// Which of the login's tokens is meant.
+    /// The one of the login's tokens that is requested.
     var target: TokenTarget {
         get throws {
             if resource == nil, scope == nil { return .own }
@@ -10,7 +10,7 @@ extension TokenRequest {
                 throw VaultError(.invalidArgument, "a resource is an absolute URI without a fragment")
             }
             guard scope?.isEmpty != true else { throw VaultError(.invalidArgument, "the scope is empty") }
-            // In one order, so that the same scope is one key.
+            // In a fixed order, so that the same scope is one key.
             return TokenTarget(resource: resource, scope: scope?.tokens.sorted().joined(separator: " "))
         }
     }
@@ -22,7 +22,7 @@ extension TokenRequest {
             than: stored?.generation ?? snapshot.session.accessGeneration ?? snapshot.position.generation)
     }
 
-    /// No token is asked for that is wider than the grant (RFC 6749 §6).
+    /// Refuses to request a token with a wider scope than the grant (RFC 6749 §6).
     static func check(_ scope: String, against granted: String?) throws {
         guard let granted = granted.flatMap({ try? Scope($0) }), !granted.isEmpty else { return }
         guard try granted.contains(VaultError.translatingValues { try Scope(scope) }) else {

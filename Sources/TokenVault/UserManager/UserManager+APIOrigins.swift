@@ -2,8 +2,8 @@ import OAuthClient
 import VaultStorage
 
 extension UserManager {
-    /// Refuses a URL to which this provider's tokens may not go. Reads the provider's row, so that a change holds at once in
-    /// every process. Where the row is damaged, it is unknown what is allowed.
+    /// Refuses a URL that this provider's tokens must not be sent to. Reads the provider's row, so that a change
+    /// applies at once in every process. If the row is damaged, the allowed origins are unknown.
     func requireAllowed(_ url: EndpointURL, by provider: ProviderHandle?) async throws {
         guard let provider else { return }
         let record = try await VaultError.translating { try await vault.store.provider(provider).record }

@@ -6,8 +6,8 @@ extension UserManager {
     /// A good access token of this login.
     ///
     /// A token with enough validity left is read and returned without suspension. Otherwise it is renewed first, once
-    /// for any number of callers. If the renewal does not succeed and the old token is still valid for what was asked,
-    /// the old one is returned.
+    /// for any number of callers. If the renewal fails and the old token still meets the request, the old one is
+    /// returned.
     ///
     /// ```swift
     /// let token = try await users.accessToken(
@@ -28,8 +28,8 @@ extension UserManager {
         }
     }
 
-    /// A good access token of this login for a request to this URL, if its provider's tokens may go there. Otherwise the
-    /// call fails before anything is renewed.
+    /// Returns a good access token of this login for a request to this URL, if its provider's tokens may be sent there.
+    /// Otherwise the call fails before anything is renewed.
     func accessToken(
         for login: LoginRef, _ request: TokenRequest, to url: EndpointURL
     ) async throws -> VaultToken {
@@ -57,7 +57,7 @@ extension UserManager {
         }
     }
 
-    /// Renews the access token of this user's only login now, whatever is left of it: ``TokenRequest/renewed``.
+    /// Renews the access token of this user's only login now, even if it is still valid: ``TokenRequest/renewed``.
     public func updateAccessToken(userId: String) async throws -> VaultToken {
         try await accessToken(for: .user(userId), .renewed)
     }
@@ -74,7 +74,7 @@ extension UserManager {
         return try goodToken(in: snapshot, target, for: request.demand(in: snapshot, target))
     }
 
-    /// A good access token for what this one was for, after it was refused.
+    /// Returns a new access token for the same target, after this one was refused.
     package func accessToken(replacing token: VaultToken, deadline: Duration?) async throws -> VaultToken {
         try await self.token(
             vault.session(.login(token.login.handle)), token.target, TokenRequest(deadline: deadline))
@@ -129,7 +129,7 @@ extension UserManager {
             snapshot, target: target, demand: .newer(than: generation), deadline: nil)
     }
 
-    /// Notes in the audit trail that this token is about to be shown to a person. Durable when it returns.
+    /// Records in the audit trail that this token is about to be shown to a person. Durable when it returns.
     package func recordReveal(of token: VaultToken) async throws {
         let generation = String(token.generation)
         try await vault.updateLogin(token.login.handle) { state in

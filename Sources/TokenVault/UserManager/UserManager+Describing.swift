@@ -1,10 +1,10 @@
 import VaultStorage
 
 extension UserManager {
-    /// Calls a login otherwise, or nothing at all. Nothing else about it changes, also if it is dead or ended.
+    /// Changes or removes the label of a login. Nothing else about it changes, even if it is dead or ended.
     ///
     /// - Parameters:
-    ///   - label: At most 1 024 bytes; nil takes it away.
+    ///   - label: At most 1 024 bytes; nil removes it.
     ///   - login: The login.
     @discardableResult
     public func setLabel(_ label: String?, of login: LoginRef) async throws -> Login {
@@ -19,11 +19,11 @@ extension UserManager {
     /// try await users.setMetadata(["connection": "42", "draft": nil], of: .login(login.id))
     /// ```
     ///
-    /// They are read with every token, so they are bounded: up to 16, with names of 1 to 64 bytes, and 4 KiB in all. They
-    /// are no place for secrets: listings show them.
+    /// They are read with every token, so they are bounded: up to 16, with names of 1 to 64 bytes, and 4 KiB in all.
+    /// They are no place for secrets: listings show them.
     ///
     /// - Parameters:
-    ///   - changes: Values to be set; nil takes one away. Those that are not named stay.
+    ///   - changes: Values to be set; nil removes one. Those that are not named stay.
     ///   - login: The login.
     @discardableResult
     public func setMetadata(_ changes: [String: String?], of login: LoginRef) async throws -> Login {
@@ -50,6 +50,6 @@ extension UserManager {
 }
 
 extension AuditEvent.Detail.Key {
-    /// What of a login's description was changed.
+    /// The part of a login's description that was changed.
     static let what = "what"
 }

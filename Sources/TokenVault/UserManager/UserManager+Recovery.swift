@@ -1,8 +1,7 @@
 extension UserManager {
-    /// Looks once for what processes that have ended left behind, and for doubts whose time has come, and deals with
-    /// it.
+    /// Cleans up once after processes that have ended, and settles doubts that are due.
     ///
-    /// A manager does it by itself when it is made, if there is anything, and every
+    /// A manager does this by itself when it is created, if there is anything to do, and every
     /// ``UserManagerOptions/recoveryInterval``. Any number of managers and processes may do it at once: the work is
     /// shared, and nothing is done twice. Nothing is sent for a login that is dead, held, ended or postponed, nor to a
     /// provider that refuses this client.

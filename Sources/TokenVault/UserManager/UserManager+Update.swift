@@ -9,8 +9,8 @@ extension UserManager {
     /// - Parameters:
     ///   - login: The login that gets it.
     ///   - accessToken: The new token.
-    ///   - expiresAt: By default what a token that is a JWT says itself (`exp`). If neither says it, the token is used
-    ///     until a resource server is reported to refuse it. One that is more than ten years away counts as ten years.
+    ///   - expiresAt: By default the `exp` of a token that is a JWT. If neither is given, the token is used until a
+    ///   resource server is reported to refuse it. One that is more than ten years away counts as ten years.
     ///   - refreshToken: Starts a new chain. Without one, a living chain keeps its refresh token; a dead one no longer
     ///     has one, and the login is renewed by the ``TokenRefreshHandler``.
     @discardableResult
@@ -51,7 +51,7 @@ extension UserManager {
     }
 }
 
-/// On its way from the writer to the caller, through code that copies it without knowing what it is.
+/// Passes a login from the writer to the caller, through code that copies it without knowing its type.
 private final class UpdatedLogin: Sendable {
     let state: LoginState
 
@@ -59,7 +59,7 @@ private final class UpdatedLogin: Sendable {
 }
 
 extension LoginState {
-    /// A token from the app. It wins over every renewal of the chain that it replaces.
+    /// Sets a token from the app. It wins over every renewal of the chain that it replaces.
     mutating func set(_ accessToken: AccessToken, expiresAt: Timestamp?, refreshToken: RefreshToken?, now: Timestamp) {
         let startsChain = refreshToken != nil || refresh?.refreshToken == nil || session.failure?.isDead == true
         replaceAccessToken(SecretBytes(utf8: accessToken.reveal()), obtainedAt: now, expiresAt: expiresAt)
@@ -75,7 +75,7 @@ extension LoginState {
             position = ChainPosition(chain: position.chain + 1, generation: position.generation + 1)
             intent = nil
         } else {
-            // The refresh token stays, and with it a renewal under way: its reply holds the only next one.
+            // The refresh token stays, and with it a renewal in progress: its reply holds the only next one.
             position = position.successor
             if intent?.isAsking == true { intent = nil } else { intent?.generation = position.generation }
         }

@@ -68,7 +68,7 @@ public final class UserManager: Sendable {
     let recovery: Recovery
     let clientTokens: ClientTokens
     private let backgroundRecovery: BackgroundRecovery?
-    /// What resource servers want in proofs. In memory: forgetting it costs one more request.
+    /// The nonces and clocks of resource servers, for proofs. In memory: forgetting them costs one more request.
     let resourceServers: ResourceServers
     private let pulls: LoginPulls
     /// How callers name users and providers.
@@ -77,7 +77,7 @@ public final class UserManager: Sendable {
     /// - Parameters:
     ///   - vault: Open. Any number of managers may share it.
     ///   - transport: Carries requests to providers.
-    ///   - refreshHandler: Asked for logins without a refresh token, and told when a login is dead.
+    ///   - refreshHandler: Asked for logins without a refresh token, and notified when a login is dead.
     ///   - options: Pauses, limits and policies.
     ///   - sessionHandler: Decides how each session is renewed, see ``setSessionHandler(_:)``.
     public init(
@@ -100,7 +100,7 @@ public final class UserManager: Sendable {
         resourceServers = ResourceServers(ServerNonces(gate: NonceGate(vault.timeSource)))
         // Before anything is served: tokens that came and could not be stored.
         let restored = await context.restoreSpooled()
-        // Looked for here, on the connection that is open already; most often there is nothing.
+        // Checked here, on the connection that is already open; usually there is none.
         let hasNoOpenIntent = await recovery.hasNoOpenIntent
         let isQuiet = restored.isComplete && hasNoOpenIntent
         backgroundRecovery = options.recoveryInterval.map { [recovery] in
@@ -125,7 +125,7 @@ public final class UserManager: Sendable {
 
     package var context: RenewalContext { engine.context }
 
-    /// The login that is meant. Users whom the vault does not know are pulled from where the app says, if it does.
+    /// The login that is meant. Users that the vault does not know are pulled from the app's source, if there is one.
     func session(of login: LoginRef) async throws -> SessionSnapshot {
         let meant = try names.login(login)
         do {
@@ -146,10 +146,10 @@ public final class UserManager: Sendable {
 
     var revoker: Revoker { context.revoker }
 
-    /// Installs a handler in this manager, or takes the installed one away.
+    /// Installs a handler in this manager, or removes the installed one.
     ///
-    /// What the handler before was asked and has not answered is void; the new one is asked instead. Without a new one the
-    /// renewals under way go on as they would have without any.
+    /// The previous handler's unanswered questions become void; the new one is asked instead. Without a new one the
+    /// renewals in progress continue as they would have without any.
     public func setSessionHandler(_ handler: (any SessionHandler)?) {
         context.sessionHandlers.install(handler)
     }

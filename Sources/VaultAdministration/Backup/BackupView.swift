@@ -3,22 +3,22 @@ package import TokenVault
 import VaultCrypto
 import VaultStorage
 
-/// What a backup's file says of itself.
+/// The header of a backup's file.
 package struct BackupView: Sendable, Equatable {
     package let path: String
     package let id: BackupID
-    /// Of the vault that it was made of.
+    /// The id of the vault that was backed up.
     package let vaultID: String
     package let madeAt: Date
     package let schemaVersion: Int
     package let incarnation: Int64
     package let auditSequence: Int64
-    /// Of the database in it.
+    /// The size of the database in it.
     package let byteCount: Int64
     package let users: Int
     package let logins: Int
     package let providers: Int
-    /// The key slots by which it can be opened, as the vault had them then.
+    /// The key slots that can open it, as the vault had them then.
     package let keySlots: [String]
     package let recipients: [String]
     package let toolVersion: String

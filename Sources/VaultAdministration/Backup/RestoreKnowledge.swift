@@ -2,30 +2,30 @@ import FoundationEssentials
 import TokenVault
 import VaultStorage
 
-/// What is known of the time between a backup and the loss of its vault: which logins may have spent the refresh token that
-/// the backup holds.
+/// The evidence about the time between a backup and the loss of its vault: which logins may have spent the refresh
+/// token that the backup holds.
 package struct RestoreKnowledge: Sendable, Equatable {
     package enum Source: String, Sendable, Equatable {
-        /// Nothing is known: any login may have moved on.
+        /// None: any login may have advanced.
         case none
-        /// An export of the audit trail knows what happened up to its end, and not what came after. All logins are held.
+        /// An export of the audit trail records events up to its end, and none after it. All logins are held.
         case auditExport
-        /// A witness log knows each login whose refresh token was sent. If it is complete, only those are held.
+        /// A witness log names each login whose refresh token was sent. If it is complete, only those are held.
         case witnessLog
     }
 
     package internal(set) var source: Source = .none
-    /// Logins of which it is known that they may have moved on; not all of them need be in the backup.
+    /// Logins that are known to have possibly advanced; not all of them need be in the backup.
     package internal(set) var movedLogins = 0
-    /// Why others may have moved on too, so that all are held; nil: these are all.
+    /// Why others may have advanced too, so that all are held; nil: these are all.
     package internal(set) var doubt: String?
-    /// The last row of the audit trail that the evidence or the witness has seen; nil: not known. What came after the
-    /// backup's own last row, ``BackupView/auditSequence``, is lost.
+    /// The last row of the audit trail that the evidence or the witness has seen; nil: unknown. Rows after the backup's
+    /// own last row, ``BackupView/auditSequence``, are lost.
     package internal(set) var lastSeenRow: Int64?
 
-    /// Reads what the operator has named.
+    /// Reads the files that the operator has named.
     ///
-    /// - Returns: Also what the restore is to go by.
+    /// - Returns: The knowledge, and the evidence that the restore follows.
     static func read(
         _ paths: [String], since backup: BackupManifest
     ) throws -> (RestoreKnowledge, RestoreEvidence) {
@@ -48,7 +48,7 @@ package struct RestoreKnowledge: Sendable, Equatable {
     private mutating func add(_ trail: ExportedTrail) {
         if source == .none {
             source = .auditExport
-            doubt = "the export does not say what came after its last row"
+            doubt = "the export does not cover events after its last row"
         }
         movedLogins = max(movedLogins, trail.moved.count)
         lastSeenRow = trail.lastRow

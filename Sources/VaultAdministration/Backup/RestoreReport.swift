@@ -1,13 +1,13 @@
 import TokenVault
 
-/// What a restore did, and which logins wait for ``Vault/acceptRestore(ofProvider:limit:)``.
+/// The results of a restore, and the logins that wait for ``Vault/acceptRestore(ofProvider:limit:)``.
 package struct RestoreReport: Sendable, Equatable {
     package let path: String
     package let backup: BackupView
     package let incarnation: Int64
     /// Log-ins that were pending in the backup, and were dropped.
     package let droppedLogIns: Int
-    /// Renewals that were open in the backup, and were dropped. Their logins are held whatever is known of the others.
+    /// Renewals that were open in the backup, and were dropped. Their logins are held regardless of the others.
     package let droppedRenewals: Int
     package let knowledge: RestoreKnowledge
     package let providers: [HeldLogins]
@@ -15,17 +15,17 @@ package struct RestoreReport: Sendable, Equatable {
 
 /// How many logins of one provider a restore holds.
 package struct HeldLogins: Sendable, Equatable {
-    /// What sending an old refresh token may do.
+    /// The risk of sending an old refresh token.
     package enum Risk: String, Sendable, Equatable {
         /// Refresh tokens stay the same: nothing can be replayed.
         case none
-        /// An old one is refused, and that is all.
+        /// An old one is only refused.
         case refused
         /// The server ends the login, or all logins of its family, when it sees an old one.
         case ended
         /// The server ends all logins of the user.
         case allLoginsOfUser
-        /// There is no refresh token to be sent: the app is asked.
+        /// There is no refresh token to send: the app is asked.
         case app
     }
 

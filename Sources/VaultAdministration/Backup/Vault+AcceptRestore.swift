@@ -2,7 +2,7 @@ package import TokenVault
 import VaultStorage
 
 extension Vault {
-    /// Holds all logins, as after a restore: for one that the vault has not noticed by itself.
+    /// Holds all logins, as after a restore: for a restore that the vault has not noticed by itself.
     package func holdAllLogins() async throws {
         try requireOpen()
         try await VaultError.translating {
@@ -10,12 +10,12 @@ extension Vault {
         }
     }
 
-    /// Lets logins of a provider that a restore holds be renewed again. Nothing is sent by this itself: the next call, or
-    /// the scheduler, renews.
+    /// Lets a provider's logins that a restore holds be renewed again. This sends nothing itself: the next call, or the
+    /// scheduler, renews.
     ///
-    /// A refresh token of the backup may have been spent since. Begin with providers whose ``HeldLogins/risk`` is least,
-    /// with a small `limit`, and look at what becomes of those logins. Where the risk is too high, leave them held and ask
-    /// their users to log in again: a new log-in is never held.
+    /// A refresh token of the backup may have been spent since. Begin with the providers with the lowest
+    /// ``HeldLogins/risk``, with a small `limit`, and check the results for those logins. Where the risk is too high,
+    /// leave them held and ask their users to log in again: a new log-in is never held.
     ///
     /// - Parameters:
     ///   - provider: Its name; nil: logins that only the app can renew.
@@ -45,11 +45,11 @@ extension Vault {
         return acceptance
     }
 
-    /// Of one transaction: some milliseconds' worth.
+    /// Logins in one transaction: some milliseconds' worth.
     private static let acceptedAtOnce = 64
 }
 
-/// What ``Vault/acceptRestore(ofProvider:limit:)`` did.
+/// The results of ``Vault/acceptRestore(ofProvider:limit:)``.
 package struct RestoreAcceptance: Sendable, Equatable {
     package internal(set) var count = 0
     /// Held logins that stay so because their rows cannot be opened.

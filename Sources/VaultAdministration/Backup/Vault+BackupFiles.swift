@@ -4,20 +4,20 @@ import VaultSQLite
 import VaultStorage
 
 extension Vault {
-    /// The backups that hold this user, as far as the vault remembers them. Such a backup is readable for anyone who has it
-    /// and a key that opened the vault when it was made, also after the user is erased here.
+    /// The backups that hold this user, as far as the vault remembers them. Such a backup is readable for anyone who
+    /// has it and a key that opened the vault when it was made, also after the user is erased here.
     package func backups(holding userId: String) async throws -> [Backup] {
         let all = try await backups().compactMap(\.backup)
         do {
             let user = try await user(userId)
             return all.filter { $0.madeAt >= user.createdAt }
         } catch let error as VaultError where error.code == .quarantined {
-            // Since when there is such a user cannot be read.
+            // The time since when such a user exists cannot be read.
             return all
         }
     }
 
-    /// What a backup's file says of itself. Needs no key, and believes no more than that the file says so.
+    /// Reads the header of a backup's file. Needs no key, and proves nothing beyond what the file claims.
     package static func backup(at path: String) throws -> BackupView {
         try VaultError.translating {
             let file = try BackupFile(at: path)
@@ -25,17 +25,17 @@ extension Vault {
         }
     }
 
-    /// Checks a backup: that no byte of it has changed, and that SQLite can read each of its pages. With a key also that
-    /// the vault made it, every cell, and the audit chain. Changes nothing.
+    /// Checks a backup: that no byte of it has changed, and that SQLite can read each of its pages. With a key also
+    /// that the vault made it, every cell, and the audit chain. Changes nothing.
     ///
     /// - Parameters:
     ///   - path: The backup.
-    ///   - source: A key that opened the vault when the backup was made; nil: what can be checked without one.
+    ///   - source: A key that opened the vault when the backup was made; nil: only the checks that need none.
     ///   - options: How the key may be tried.
-    ///   - evidence: What a restore would be given, to see whether it can be read.
-    ///   - progress: Called now and then with how many rows have been checked, of how many; first with 0 of 0, while the
-    ///     bytes are.
-    /// - Returns: What was found with the key; nil without one.
+    ///   - evidence: The files for a restore, to check that they can be read.
+    ///   - progress: Called now and then with how many rows have been checked, of how many; first with 0 of 0, while
+    ///   the bytes are.
+    /// - Returns: The findings with the key; nil without one.
     /// - Throws: ``VaultError``, such as ``VaultError/Code/damaged``.
     package static func verifyBackup(
         at path: String, unlockedBy source: KeySource? = nil, options: VaultOptions = .init(), evidence: [String] = [],
@@ -45,7 +45,7 @@ extension Vault {
         let source = try await source?.resolved()
         let report = try await VaultError.translating {
             try await BlockingLane.care.run {
-                // Reading all bytes takes its time.
+                // Reading all bytes takes time.
                 progress(0, 0)
                 let file = try BackupFile(at: path)
                 try file.checkBytes()

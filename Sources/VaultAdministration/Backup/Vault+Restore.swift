@@ -4,24 +4,26 @@ import VaultSQLite
 import VaultStorage
 
 extension Vault {
-    /// Makes a new vault of a backup. Nothing is overwritten. If the process is killed, it leaves a whole vault or none.
+    /// Makes a new vault from a backup. Nothing is overwritten. If the process is killed, it leaves a complete vault or
+    /// none.
     ///
-    /// Since the backup was made, refresh tokens in it may have been spent, and servers answer a second use by ending the
-    /// login. So every login is *held*: its access token is served for as long as it lasts, and no refresh token is sent
-    /// before ``acceptRestore(ofProvider:limit:)``. Users who were erased since are in the vault again: erase
+    /// Since the backup was made, refresh tokens in it may have been spent, and servers answer a second use by ending
+    /// the login. So every login is *held*: its access token is served until it expires, and no refresh token is sent
+    /// before ``acceptRestore(ofProvider:limit:)``. Users who were erased since are in the vault again: erase them
+    /// again.
     /// them again.
     ///
     /// A witness that the options name stays as it is, and refuses the new vault until
     /// ``acceptForWitness(at:unlockedBy:options:)``: the old one may still be in use.
     ///
     /// - Parameters:
-    ///   - backup: The backup's file, which stays as it is.
-    ///   - path: Where the vault is to be.
+    ///   - backup: The backup's file, which is not changed.
+    ///   - path: The path of the new vault.
     ///   - source: A key that opened the vault when the backup was made.
     ///   - options: How the key may be tried, the clock, and the witness of the vault that was lost.
-    ///   - evidence: Paths of files that know what happened since: witness logs (``VaultWitness/intentLog``), all that were
-    ///     written since the backup was made, and exports of the audit trail. With complete witness logs only logins whose
-    ///     refresh tokens may have been sent are held.
+    ///   - evidence: Paths of files about the time since: witness logs (``VaultWitness/intentLog``), all that were
+    ///   written since the backup was made, and exports of the audit trail. With complete witness logs only logins
+    ///   whose refresh tokens may have been sent are held.
     ///   - progress: Called now and then with how much has been copied, of how much.
     package static func restore(
         _ backup: String, to path: String, unlockedBy source: KeySource, options: VaultOptions = .init(),
@@ -41,7 +43,7 @@ extension Vault {
             }
         }
         let vault = try await open(at: path, unlockedBy: source, options: options.withoutWitness)
-        // Who restores a backup has chosen it.
+        // The operator has chosen this backup.
         await vault.writePinIfNeeded()
         var knowledge = known
         let providers: Result<[HeldLogins], any Error>
@@ -55,15 +57,14 @@ extension Vault {
             droppedRenewals: outcome.droppedRenewals, knowledge: knowledge, providers: try providers.get())
     }
 
-    /// The last row that a witness has seen. One that cannot be read knows none, and is told when it is next used.
+    /// The last row that a witness has seen. Nil if the witness cannot be read; its next use reports that.
     private func lastRow(of witness: VaultWitness?) async -> Int64? {
         guard let keeper = try? witness?.stored else { return nil }
         let context = store.context
         return try? await BlockingLane.witness.run { try keeper.read(context)?.position.sequence }
     }
 
-    /// How many logins of each provider there are, and how many of them a restore holds. Takes as long as it takes to
-    /// count logins.
+    /// How many logins each provider has, and how many of them a restore holds. Takes as long as counting the logins.
     package func heldLogins() async throws -> [HeldLogins] {
         try await VaultError.translating {
             let counts = try await store.heldCounts()

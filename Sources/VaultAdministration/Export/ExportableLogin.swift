@@ -1,7 +1,7 @@
 package import TokenVault
 package import VaultStorage
 
-/// A login with what another system needs to renew it. Its renderings show neither tokens nor the user.
+/// A login with the data that another system needs to renew it. Its renderings show neither tokens nor the user.
 package struct ExportableLogin: Sendable, CustomStringConvertible, CustomReflectable {
     package let stored: StoredLogin
     /// The provider's name.
@@ -14,20 +14,20 @@ package struct ExportableLogin: Sendable, CustomStringConvertible, CustomReflect
     package var customMirror: Mirror { Mirror(self, children: [Mirror.Child](), displayStyle: .struct) }
 }
 
-/// What may be exported.
+/// A login that may be exported, or one that is damaged.
 package enum ExportCandidate: Sendable {
     case login(ExportableLogin)
     case damaged(LoginID)
 }
 
-/// A part of what may be exported.
+/// A page of the logins that may be exported.
 package struct ExportPage: Sendable {
     package let candidates: [ExportCandidate]
-    /// The last login of the part; nil at the end.
+    /// The last login of the page; nil at the end.
     package let last: LoginID?
 }
 
-/// Why a login stays.
+/// Why a login is not exported.
 package enum ExportObstacle: Hashable, Sendable, CaseIterable {
     /// It is ended or dead, or can neither be used nor renewed.
     case dead
@@ -36,7 +36,7 @@ package enum ExportObstacle: Hashable, Sendable, CaseIterable {
     /// Two systems have renewed it.
     case contested
     case heldByRestore
-    /// A renewal is under way, or may have spent the refresh token.
+    /// A renewal is in progress, or may have spent the refresh token.
     case renewalOpen
     case userDisabled
     case noProvider
@@ -44,8 +44,8 @@ package enum ExportObstacle: Hashable, Sendable, CaseIterable {
 
 extension ExportableLogin {
     /// - Parameters:
-    ///   - owner: Who is to own the chain; nil for this vault.
-    ///   - repeats: Whether a login may be exported that this owner has.
+    ///   - owner: The new owner of the chain; nil for this vault.
+    ///   - repeats: Whether a login may be exported that already belongs to this owner.
     package func obstacle(owner: String?, repeats: Bool) -> ExportObstacle? {
         if stored.provider == nil { return .noProvider }
         return stored.exportObstacle(owner: owner, repeats: repeats, now: now)

@@ -7,7 +7,7 @@ extension Vault {
     /// - Parameters:
     ///   - userId: nil for all users.
     ///   - provider: The name of the provider; nil for all.
-    ///   - id: ``ExportPage/last`` of the page before; nil for the first.
+    ///   - id: ``ExportPage/last`` of the previous page; nil for the first.
     package func loginsToExport(
         ofUser userId: String?, provider: String?, after id: LoginID?, limit: Int
     ) async throws -> ExportPage {
@@ -41,7 +41,7 @@ extension Vault {
         }
     }
 
-    /// Nil: its row is damaged, so another system could not be told whose its logins are.
+    /// Nil: its row is damaged, so another system would not know which provider its logins belong to.
     private func readableProvider(_ provider: ProviderHandle) async throws(StoreError) -> ProviderRecord? {
         do throws(StoreError) {
             return try await store.provider(provider).record
@@ -52,12 +52,12 @@ extension Vault {
     }
 
     /// Records that these logins are exported, and holds them unless this vault stays their owner: in one transaction,
-    /// before anything of them may be written anywhere.
+    /// before any of their data may be written anywhere.
     ///
     /// - Parameters:
     ///   - shape: The form, for the audit trail.
-    ///   - owner: Who owns the chains from now on; nil for this vault.
-    /// - Returns: Those that are still as they were read. The others stay as they are.
+    ///   - owner: The owner of the chains from now on; nil for this vault.
+    /// - Returns: Those that are still as they were read. The others are not changed.
     package func export(
         _ logins: [ExportableLogin], as shape: String, to owner: String?, repeats: Bool
     ) async throws -> Set<LoginID> {
@@ -70,7 +70,7 @@ extension Vault {
                 guard state.revision == revisions[state.handle],
                     state.exportObstacle(owner: owner, repeats: repeats, now: now) == nil
                 else { return false }
-                // A login that this owner has already stays as it is.
+                // A login that already belongs to this owner is not changed.
                 if let owner, !state.session.isHeldBySource { state.returnToSource(owner, now: now) }
                 state.auditEvents.append(AuditEvent(.loginExported, Self.details(shape, owner)))
                 return true

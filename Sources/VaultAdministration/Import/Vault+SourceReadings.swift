@@ -4,16 +4,16 @@ package import VaultCrypto
 package import VaultStorage
 
 extension Vault {
-    /// Whether some system owns logins of the vault.
+    /// Whether any other system owns logins of the vault.
     package func hasImports() async throws -> Bool {
         try await VaultError.translating {
             try await !store.loginsHeldBySource(of: nil, after: nil, limit: 1).logins.isEmpty
         }
     }
 
-    /// Some of the logins that a source owns and was seen to have.
+    /// A page of the logins that a source owns and was seen to have.
     ///
-    /// - Parameter row: Where the page before has ended; nil for the first.
+    /// - Parameter row: Where the previous page ended; nil for the first.
     package func ownedBySource(
         _ source: String, after row: Int64?, limit: Int
     ) async throws -> (logins: [(login: LoginHandle, row: Bytes16)], next: Int64?) {
@@ -21,7 +21,7 @@ extension Vault {
             let page = try await store.loginsHeldBySource(of: nil, after: row, limit: limit)
             var logins: [(login: LoginHandle, row: Bytes16)] = []
             for login in page.logins {
-                // One that cannot be opened is found by `verify`, and is accepted by nothing.
+                // One that cannot be opened is found by `verify`, and no import accepts it.
                 guard let origin = try? await store.login(login).session.origin, origin.source == source,
                     origin.owner == .source, !origin.isMissing
                 else { continue }
@@ -64,7 +64,7 @@ extension Vault {
     }
 }
 
-/// What a complete reading of a source found.
+/// The results of a complete reading of a source.
 package struct SourceReading: Sendable, Equatable {
     package var date: Date
     package var rows: Int
@@ -80,7 +80,7 @@ package struct SourceReading: Sendable, Equatable {
         self.missing = missing
     }
 
-    /// Whether the source had not changed since the reading before.
+    /// Whether the source had not changed since the previous reading.
     package var isQuiet: Bool { changes == 0 }
     package var changes: Int { added + followed + missing }
 }

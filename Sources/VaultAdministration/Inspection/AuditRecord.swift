@@ -1,12 +1,12 @@
 package import FoundationEssentials
 package import TokenVault
 
-/// One row of the audit trail: something that happened, never a token or another secret.
+/// One row of the audit trail: an event, never a token or another secret.
 package struct AuditRecord: Sendable, Equatable {
     /// Rows are numbered from 1 in the order in which they were committed.
     package let sequence: Int64
     package let date: Date
-    /// What happened, such as `renewed` or `tokenRevealed`. Versions to come may add words.
+    /// The event, such as `renewed` or `tokenRevealed`. Later versions may add words.
     package let kind: String
     /// The random name of the user that the row is about. It outlives the user.
     package let userHandle: String?
@@ -15,17 +15,17 @@ package struct AuditRecord: Sendable, Equatable {
     package let provider: String?
     /// The person who did it, where it was not a service that acted by itself.
     package let actor: VaultOptions.Actor?
-    /// Of the user or provider, or of the vault's own row, after the change.
+    /// The revision of the user or provider, or of the vault's own row, after the change.
     package let revision: Int64?
     package let details: [Detail]
-    /// How the login stands afterwards.
+    /// The state of the login afterwards.
     package let state: SessionState?
     /// How many links of the login's chain are stored afterwards.
     package let generation: Int64?
     package let pruning: Pruning?
-    /// The link by which the row continues the chain, 32 bytes; nil if it is damaged.
+    /// The link that continues the chain with this row, 32 bytes; nil if it is damaged.
     package let link: [UInt8]?
-    /// Why the row is not as it was written.
+    /// Why the row differs from what was written.
     package let damage: String?
 
     package struct Detail: Sendable, Equatable {
@@ -33,29 +33,29 @@ package struct AuditRecord: Sendable, Equatable {
         package let value: String
     }
 
-    /// What a pruning of the trail did.
+    /// The results of one pruning of the trail.
     package struct Pruning: Sendable, Equatable {
-        /// The first and the last row that it went through.
+        /// The first and the last row that it visited.
         package let first: Int64
         package let through: Int64
         package let removed: Int64
-        /// How many rows up to `through` have stayed, of all prunings.
+        /// How many rows up to `through` were kept, by all prunings.
         package let kept: Int64
     }
 }
 
-/// Which rows of the audit trail are wanted.
+/// A selection of rows of the audit trail.
 package struct AuditQuery: Sendable, Equatable {
     package var userId: String?
-    /// The same by the random name in the rows, which outlives the user.
+    /// The user, by the random name in the rows, which outlives the user.
     package var userHandle: String?
     package var login: LoginID?
-    /// Rows about this provider, or about logins that are there.
+    /// Rows about this provider, or about its logins.
     package var provider: String?
     /// Empty: all.
     package var kinds: Set<String>
     package var since: Date?
-    /// Rows from this time on are left out.
+    /// Rows from this time on are excluded.
     package var until: Date?
 
     package init(
@@ -72,39 +72,39 @@ package struct AuditQuery: Sendable, Equatable {
     }
 }
 
-/// Some rows of the audit trail.
+/// A page of rows of the audit trail.
 package struct AuditRecords: Sendable, Equatable {
-    /// In the order in which they were asked for.
+    /// In the requested order.
     package let records: [AuditRecord]
     /// Where the next page begins; nil: there is none.
     package let next: Int64?
 }
 
-/// What a pruning of the audit trail did, or would do.
+/// The results of a pruning of the audit trail, done or planned.
 package struct AuditPruning: Sendable, Equatable {
     package let removed: Int64
-    /// Rows that it went through and that stay: the last of each user, of each provider and of the vault, and what a full
+    /// Visited rows that are kept: the last of each user, of each provider and of the vault, and those that a full
     /// check needs.
     package let kept: Int64
-    /// How many of those that it removed were damaged.
+    /// How many of the removed rows were damaged.
     package let damaged: Int64
-    /// The last row that it went through; nil: there was nothing to remove.
+    /// The last visited row; nil: there was nothing to remove.
     package let through: Int64?
 }
 
-/// What a check of the audit trail found.
+/// The results of a check of the audit trail.
 package struct AuditReport: Sendable, Equatable {
     package let entries: Int
-    /// The number and the link of the last row: someone who keeps them elsewhere can tell later whether the vault was put
-    /// back to an older state.
+    /// The number and the link of the last row: an operator who keeps them elsewhere can detect later that the vault
+    /// was reset to an older state.
     package let headSequence: Int64
     package let headLink: [UInt8]
-    /// Rows up to this one were pruned, but for those that had to stay; 0: none.
+    /// Rows up to this one were pruned, except those that had to stay; 0: none.
     package let prunedThrough: Int64
-    /// All of them; ``findings`` holds the first thousand.
+    /// The number of all findings; ``findings`` holds the first thousand.
     package let findingCount: Int
     package let findings: [VerificationFinding]
-    /// Whether everything that was found looks like former states that were put back.
+    /// Whether all findings look like former states that were put back.
     package let isOnlyRolledBack: Bool
 
     package var isClean: Bool { findingCount == 0 }

@@ -1,13 +1,13 @@
 package import TokenVault
 import VaultStorage
 
-/// A row of the vault that cannot be opened. It stops nothing but itself, and is kept until it is discarded.
+/// A row of the vault that cannot be opened. It affects nothing else, and is kept until it is discarded.
 ///
-/// Everything in it but ``problem`` and ``userId`` is what the file claims, and nothing that a damaged row claims is
+/// Everything in it except ``problem`` and ``userId`` is what the file claims, and no claim of a damaged row is
 /// authenticated.
 package struct DamagedRow: Sendable, Equatable, Identifiable {
-    /// What the row is called: its random handle, 26 lower-case base32 characters, or its table and its number there,
-    /// as in `outbox#17`, if the handle cannot be read.
+    /// The row's name: its random handle, 26 lower-case base32 characters, or its table and its number there, as in
+    /// `outbox#17`, if the handle cannot be read.
     package struct ID: Hashable, Sendable, LosslessStringConvertible {
         let name: DamagedRowName
 
@@ -21,15 +21,16 @@ package struct DamagedRow: Sendable, Equatable, Identifiable {
         package var description: String { name.description }
     }
 
-    /// What is damaged. `loginSecret` and `refreshIntent` stand for rows that belong to no login; those of a login are
+    /// The table of the row. `loginSecret` and `refreshIntent` are rows that belong to no login; those of a login are
     /// listed as the login.
     package enum Table: String, Sendable, Equatable, CaseIterable {
         case provider, user, login, loginSecret, refreshIntent, outbox, authorizationRequest, unusableReply
-        /// A part of the list of logins that a user with many has. Its logins are listed with it.
+        /// A part of the list of logins of a user with many of them. Its logins are listed with it.
         case manifestPart
-        /// A row that somebody has planted beside the chain of the audit trail.
+        /// A planted row that is not part of the audit trail's chain.
         case audit
-        /// The counter that numbers renewals: `fenceCounter#1`. To discard it is to begin it where it has never been.
+        /// The counter that numbers renewals: `fenceCounter#1`. Discarding it starts it at a number that it has never
+        /// reached.
         case fenceCounter
     }
 
@@ -37,7 +38,7 @@ package struct DamagedRow: Sendable, Equatable, Identifiable {
     package let table: Table
     /// One sentence.
     package let problem: String
-    /// The random handle of the user to whom it belongs.
+    /// The random handle of the user that it belongs to.
     package let userHandle: String?
     /// Known only if the user's own row opens.
     package let userId: String?
@@ -47,10 +48,10 @@ package struct DamagedRow: Sendable, Equatable, Identifiable {
 }
 
 extension DamagedRow {
-    /// What lies in the file of a damaged row, and of the rows that go with it when it is discarded.
+    /// The stored columns of a damaged row, and of the rows that are discarded with it.
     package struct Content: Sendable, Equatable {
         package let row: DamagedRow
-        /// The row itself first. Empty for a login of which only its user still knows.
+        /// The row itself first. Empty for a login that only its user still lists.
         package let rows: [StoredRow]
         /// BLAKE2b-256 of the rows, in hexadecimal digits; the same is in the audit trail once the row is discarded.
         /// `docs/vault-format.md` says how they are encoded.
@@ -62,12 +63,12 @@ extension DamagedRow {
         }
     }
 
-    /// One row, as it lies there: sealed cells stay sealed.
+    /// One row as it is stored: sealed cells stay sealed.
     package struct StoredRow: Sendable, Equatable {
         package enum Value: Sendable, Equatable {
             case null
             case integer(Int64)
-            /// As bytes, because nothing says that they are text.
+            /// As bytes, because they need not be text.
             case text([UInt8])
             case blob([UInt8])
             case real(Double)
@@ -88,7 +89,7 @@ extension DamagedRow {
         package let rowCount: Int
         /// As in ``Content/hash``.
         package let hash: String
-        /// Logins that went with it, and whose grants could not be revoked.
+        /// Logins that were discarded with it, and whose grants could not be revoked.
         package let logins: [LoginID]
     }
 }

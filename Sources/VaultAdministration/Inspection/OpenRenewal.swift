@@ -1,7 +1,7 @@
 package import FoundationEssentials
 package import TokenVault
 
-/// A renewal that was begun and whose end is not recorded.
+/// A renewal that was begun, without a recorded end.
 package struct OpenRenewal: Sendable, Equatable {
     package let login: LoginID
     package let owner: Owner
@@ -12,9 +12,9 @@ package struct OpenRenewal: Sendable, Equatable {
     /// How often this refresh token has been sent, or was about to be.
     package let tries: Int
 
-    /// Who is at work on it.
+    /// The process that holds the renewal.
     package enum Owner: String, Sendable, Equatable, CaseIterable {
-        /// A renewal under way in this process.
+        /// A renewal in progress in this process.
         case thisProcess
         /// Another living process. It may be stopped; its renewal is taken over only on request.
         case otherProcess

@@ -7,9 +7,9 @@ extension Vault {
     /// Rows of the audit trail after this one, the oldest first. Each is checked against the chain.
     ///
     /// - Parameters:
-    ///   - sequence: ``AuditRecords/next`` of the page before, or 0.
-    ///   - query: Which rows are wanted. Rows left out count for the chain nevertheless.
-    ///   - limit: How many at most; a page may be shorter, and the next one exists nevertheless.
+    ///   - sequence: ``AuditRecords/next`` of the previous page, or 0.
+    ///   - query: The selection of rows. Excluded rows still count for the chain.
+    ///   - limit: How many at most; a page may be shorter even if there is a next one.
     package func auditRecords(
         after sequence: Int64, _ query: AuditQuery = .init(), limit: Int = 1_000
     ) async throws -> AuditRecords {
@@ -58,13 +58,13 @@ extension Vault {
         return filter
     }
 
-    /// Rows of the audit trail up to this one were pruned, but for those that had to stay; 0: none.
+    /// Rows of the audit trail up to this one were pruned, except those that had to stay; 0: none.
     package func auditPrunedThrough() async throws -> Int64 {
         try await VaultError.translating { try await store.trailPruning().through }
     }
 
     /// Checks the whole audit trail, and that no user, no provider and not the vault's own row are older than it
-    /// records. Memory stays bounded, and everything else goes on.
+    /// records. Memory stays bounded, and all other work continues.
     package func verifyAudit(
         progress: @escaping @Sendable (_ checked: Int, _ total: Int) -> Void = { _, _ in }
     ) async throws -> AuditReport {
@@ -73,10 +73,10 @@ extension Vault {
         }
     }
 
-    /// Who users are whose random names stand in rows of the audit trail. That they are shown is recorded in the trail,
+    /// Returns the ids of users, by the random names in rows of the audit trail. The trail records that they are shown,
     /// before it happens. Users that are gone are left out.
     ///
-    /// - Parameter purpose: What the ids are for; it is recorded.
+    /// - Parameter purpose: The reason for showing the ids; it is recorded.
     package func resolveUsers(purpose: String) async throws -> AuditNames {
         try await VaultError.translating {
             try await store.record(AuditEvent(.usersResolved, [.init(AuditEvent.Detail.Key.purpose, purpose)]))
@@ -86,16 +86,16 @@ extension Vault {
 
     // MARK: Pruning
 
-    /// Removes rows of the audit trail that are older than they are kept. What stays can still be verified: the last row
-    /// of each user, of each provider and of the vault stays, and a row records what was removed.
+    /// Removes rows of the audit trail that have exceeded their retention. The rest can still be verified: the last row
+    /// of each user, of each provider and of the vault is kept, and a row records the removal.
     ///
-    /// It removes a few hundred rows at a time and rests in between: writers hardly notice it. Cancelling the task ends
-    /// it between two steps.
+    /// It removes a few hundred rows at a time and pauses in between: writers hardly notice it. Cancelling the task
+    /// ends it between two steps.
     ///
     /// - Parameters:
     ///   - retention: How long rows are kept, and how many at least.
-    ///   - includesDamaged: Whether rows may go that do not continue the chain. Otherwise it is refused, as
-    ///     ``VaultError/Code/quarantined``: what was done to the trail would no longer show.
+    ///   - includesDamaged: Whether rows that do not continue the chain may be removed. Otherwise the call fails with
+    ///   ``VaultError/Code/quarantined``: the manipulation of the trail would no longer show.
     ///   - progress: Called after each step with how many rows it has removed so far.
     @discardableResult
     package func pruneAudit(
@@ -105,7 +105,7 @@ extension Vault {
         AuditPruning(try await prune(limits(retention, includesDamaged), for: nil, progress))
     }
 
-    /// What ``pruneAudit(_:includesDamaged:progress:)`` would do now.
+    /// The results that ``pruneAudit(_:includesDamaged:progress:)`` would have now.
     package func prunableAudit(
         _ retention: AuditRetention = .standard, includesDamaged: Bool = false
     ) async throws -> AuditPruning {
@@ -115,13 +115,13 @@ extension Vault {
     }
 }
 
-/// The ids of users, by the random names that rows of the audit trail give. See ``Vault/resolveUsers(purpose:)``.
+/// The ids of users, by their random names in rows of the audit trail. See ``Vault/resolveUsers(purpose:)``.
 package struct AuditNames: Sendable {
     private let vault: Vault
 
     fileprivate init(vault: Vault) { self.vault = vault }
 
-    /// Nil: there is no such user, or none any longer.
+    /// Nil: there is no such user, or no longer.
     package func userId(of handle: String) async throws -> String? {
         guard let user = UserHandle(text: handle) else { return nil }
         do throws(StoreError) {

@@ -2,8 +2,8 @@ package import TokenVault
 import VaultStorage
 
 extension Vault {
-    /// Rows that cannot be opened. Looks at every row there is, and takes as long as there are rows: about a minute for
-    /// millions. Changes nothing.
+    /// Returns the rows that cannot be opened. Reads every row there is, about a minute for millions of rows. Changes
+    /// nothing.
     ///
     /// - Parameter limit: How many at most.
     package func damage(limit: Int = 1_000) async throws -> [DamagedRow] {
@@ -12,14 +12,14 @@ extension Vault {
         return rows.map { DamagedRow($0, names) }
     }
 
-    /// Those of them that stand in the clear: rows beside the chain of the audit trail, and the counter of renewals. Few rows
-    /// are read for that.
+    /// The damaged rows among those in plain text: rows outside the chain of the audit trail, and the counter of
+    /// renewals. Few rows are read for that.
     package func damageOfCounters(limit: Int) async throws -> [DamagedRow] {
         let rows = try await VaultError.translating { try await store.damageOfCounters(limit: limit) }
         return rows.map { DamagedRow($0, [:]) }
     }
 
-    /// A damaged row with everything that lies in the file of it. Nothing in it is opened: cells stay sealed.
+    /// A damaged row with its stored columns and dependent rows. Nothing in it is opened: cells stay sealed.
     ///
     /// - Throws: ``VaultError``: ``VaultError/Code/unknownRow`` if there is no such row, ``VaultError/Code/conflict``
     ///   if it opens.
@@ -30,9 +30,9 @@ extension Vault {
             hash: Hexadecimal.text(content.hash))
     }
 
-    /// Deletes a row that cannot be opened, and what hangs on it: a login's secrets, intent and kept replies; all
-    /// logins of a user. What was sealed there is lost, and what it would have revoked lives on at the provider. The
-    /// audit trail keeps the row's name, what was wrong with it and its hash.
+    /// Deletes a row that cannot be opened, with its dependent rows: a login's secrets, intent and kept replies; all
+    /// logins of a user. The sealed data is lost, and grants that it could have revoked live on at the provider. The
+    /// audit trail keeps the row's name, its damage and its hash.
     ///
     /// A user can log in again afterwards. A provider is discarded only if no login belongs to it:
     /// ``addProvider(_:replacingDamaged:)`` keeps its logins.
@@ -48,7 +48,7 @@ extension Vault {
             logins: discarded.logins.map { LoginID($0) })
     }
 
-    /// The same for the row of a login. The report says of each login that went that its grant could not be revoked.
+    /// The same for the row of a login. For each discarded login, the report says that its grant could not be revoked.
     @discardableResult
     package func discardDamagedLogin(_ login: LoginID) async throws -> RevocationReport {
         let discarded = try await discardDamagedRow(DamagedRow.ID(.handle(login.handle.bytes)))

@@ -3,13 +3,13 @@ package import TokenVault
 import VaultStorage
 
 extension Vault {
-    /// Registers a provider anew in the place of one whose row is damaged. Its logins stay its own.
+    /// Registers a provider again, in place of one whose row is damaged. Its logins stay its own.
     ///
     /// - Parameters:
-    ///   - registration: The provider as it was, from your own records: what the damaged row held cannot be read.
+    ///   - registration: The provider as it was, from your own records: the damaged row cannot be read.
     ///   - row: ``DamagedRow/id`` of the provider.
-    /// - Throws: ``VaultError``: ``VaultError/Code/unknownRow`` if there is no such row, ``VaultError/Code/conflict`` if it
-    ///   opens.
+    /// - Throws: ``VaultError``: ``VaultError/Code/unknownRow`` if there is no such row, ``VaultError/Code/conflict``
+    ///   if it opens.
     @discardableResult
     package func addProvider(
         _ registration: ProviderRegistration, replacingDamaged row: DamagedRow.ID

@@ -7,7 +7,7 @@ import VaultStorage
 extension Vault {
     private static let mostOpenRenewals = 1_000
 
-    /// What to look at when something is wrong with the vault. Sends nothing, changes nothing.
+    /// Returns facts for finding out what is wrong with the vault. Sends nothing, changes nothing.
     package func diagnosis() async throws -> VaultDiagnosis {
         try await VaultError.translating { try await diagnose() }
     }
@@ -27,12 +27,12 @@ extension Vault {
             ownsItsLock: store.ownsItsLock)
     }
 
-    /// Where a login stands and what comes next. Sends nothing, changes nothing.
+    /// Returns the condition of a login and the next step for it. Sends nothing, changes nothing.
     ///
     /// - Parameters:
     ///   - id: The login.
-    ///   - stallLimit: After how long a renewal of another process counts as stalled; nil for what
-    ///     ``UserManagerOptions/stallLimit`` is by default.
+    ///   - stallLimit: After how long a renewal of another process counts as stalled; nil for the default of
+    ///   ``UserManagerOptions/stallLimit``.
     package func diagnosis(of id: LoginID, stallLimit: Duration? = nil) async throws -> LoginDiagnosis {
         let stored = try await VaultError.translating { try await store.login(id.handle) }
         let renewal = stored.intent.map { openRenewal($0, of: stored.handle, cause: stored.session.doubtCause) }
@@ -42,8 +42,8 @@ extension Vault {
             nextStep: nextStep(of: stored, renewal?.owner, stallLimit: limit))
     }
 
-    /// The files of a vault as they lie there, with what is wrong with them. Needs no key, and opens none of them: for a
-    /// vault that cannot be opened.
+    /// The files of a vault on disk, with their problems. Needs no key, and opens none of them: for a vault that cannot
+    /// be opened.
     ///
     /// - Parameters:
     ///   - path: The vault's file.
@@ -52,7 +52,7 @@ extension Vault {
         SQLiteVaultStore.files(at: path, trustsFileSystem: trustsFileSystem).map { VaultDiagnosis.File($0) }
     }
 
-    /// The server that keeps the vault; nil for a file.
+    /// The server that holds the vault; nil for a file.
     package func server() async throws -> (version: String, standby: VaultStatus.Standby)? {
         let facts = try await VaultError.translating {
             try await store.read { reader throws(StoreError) in try reader.tables.facts() }
@@ -60,13 +60,13 @@ extension Vault {
         return facts.standby.map { (facts.version, VaultStatus.Standby($0)) }
     }
 
-    /// The SQLite library that is linked.
+    /// The version of the linked SQLite library.
     package static var sqliteVersion: String { SQLiteLibrary.version }
 
-    /// The libsodium that is linked.
+    /// The version of the linked libsodium.
     package static var libsodiumVersion: String { Sodium.version }
 
-    /// The schema versions that can be opened: the newest as it is, older ones after a migration.
+    /// The schema versions that can be opened: the newest directly, older ones after a migration.
     package static var schemaVersions: ClosedRange<Int> { SQLiteVaultStore.schemaVersions }
 
     /// As ``VaultStatus/isSQLiteAffectedByWALReset``, for a vault that cannot be opened.
@@ -103,7 +103,7 @@ extension Vault {
         switch owner {
         case .thisProcess, .otherProcess:
             let age = stored.intent.map { now.since($0.startedAt) } ?? .zero
-            // What limit its process has set to the app is not known here; this is the usual one.
+            // The limit that its process has set for the app is unknown here; this is the usual one.
             let thinking = stored.intent?.isAsking == true ? UserManagerOptions.usualHandlerTimeLimit : .zero
             return age >= stallLimit + thinking ? .takeOverStalled : .waitForRenewal
         case .dead: return .recover
@@ -121,7 +121,7 @@ extension Vault {
         return stored.refresh?.refreshToken == nil ? .appSuppliesToken : .renewWhenNeeded
     }
 
-    /// Whether the token of an intent at rest may be sent again.
+    /// Whether the token of a resting intent may be sent again.
     private func replay(of stored: StoredLogin) async -> ReplayPolicy.Answer? {
         guard let intent = stored.intent, let provider = stored.provider,
             let policy = try? ReplayPolicy(await store.provider(provider).record)

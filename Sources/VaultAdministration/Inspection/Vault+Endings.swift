@@ -10,9 +10,9 @@ package struct LoginEnding: Sendable, Equatable {
     package let cause: Cause
 
     package enum Cause: String, Sendable, CaseIterable {
-        /// The provider has said when the refresh token ends; a renewal may bring a new one.
+        /// The provider has announced the end of the refresh token; a renewal may bring a new one.
         case refreshTokenExpires
-        /// The provider ends refresh tokens that are not used for so long. A renewal before then moves it.
+        /// The provider ends refresh tokens that stay unused for some time. A renewal before then postpones it.
         case disuse
         /// The grant ends however often it is renewed: only a new log-in helps.
         case grantExpires
@@ -30,15 +30,15 @@ package struct LoginEnding: Sendable, Equatable {
 extension Vault {
     private static let endingsPage = 512
 
-    /// Living logins that will be lost within a span of time, the first to go first: their refresh token ends, they are not
-    /// used, or the grant itself ends, as far as the provider or its profile says when; or their access token ends, or has,
-    /// and as things stand it will not be renewed.
+    /// Living logins that will be lost within a span of time, the first to go first: their refresh token ends, they are
+    /// not used, or the grant itself ends, as far as the provider or its profile specifies that; or their access token
+    /// ends, or has ended, and under the present conditions it will not be renewed.
     ///
-    /// Looks at every login that fits. One that is renewed regularly is lost by the end of its grant alone.
+    /// Reads every matching login. One that is renewed regularly is lost only when its grant ends.
     ///
     /// - Parameters:
     ///   - span: From now on.
-    ///   - filter: Which logins are looked at.
+    ///   - filter: Which logins are read.
     package func endings(within span: Duration, where filter: LoginFilter = .init()) async throws -> [LoginEnding] {
         try requireOpen()
         let end = now.advanced(by: span)
@@ -61,7 +61,7 @@ extension Vault {
 }
 
 extension StoredLogin {
-    /// When the access token ends, if it is not renewed as things stand.
+    /// When the access token ends, if it will not be renewed under the present conditions.
     fileprivate var stop: (at: Timestamp, cause: LoginEnding.Cause)? {
         let cause: LoginEnding.Cause
         switch hold {
@@ -74,7 +74,7 @@ extension StoredLogin {
         return session.expiresAt.map { ($0, cause) }
     }
 
-    /// The first of the ends that are known.
+    /// The first of the known ends.
     fileprivate func ending(
         _ policy: ProviderProfile.RefreshPolicy?
     ) -> (at: Timestamp, cause: LoginEnding.Cause)? {
@@ -87,7 +87,8 @@ extension StoredLogin {
             (refresh.refreshExpiresAt, .refreshTokenExpires),
         ]
         let known = ends.compactMap { end, cause in end.map { (at: $0, cause: cause) } }
-        // What a profile says is also what is stored where the provider says nothing: the rule is the cause then.
+        // Where the provider specifies nothing, the profile's rule is also the stored value: then the rule is the
+        // cause.
         guard let first = known.map(\.at).min() else { return nil }
         return known.first { $0.at.since(first) < Self.sameEnd }
     }

@@ -3,16 +3,16 @@ import VaultCrypto
 import VaultStorage
 
 extension Vault {
-    /// What the vault contains, in figures. Takes as long as it takes to count its rows.
+    /// The contents of the vault, in figures. Takes as long as counting its rows.
     package func status() async throws -> VaultStatus {
         try await VaultError.translating { VaultStatus(try await store.statistics()) }
     }
 
-    /// Checks every cell, every manifest and the audit chain. Memory stays bounded, and writers and everything else go
-    /// on. Ends early when the task is cancelled.
+    /// Checks every cell, every manifest and the audit chain. Memory stays bounded, and writers and all other work
+    /// continue. Ends early when the task is cancelled.
     ///
-    /// - Parameter progress: Called now and then with how many rows have been checked, of how many; first with 0 of 0, while
-    ///   the database looks at its own file.
+    /// - Parameter progress: Called now and then with how many rows have been checked, of how many; first with 0 of 0,
+    ///   while the database checks its own file.
     package func verify(
         progress: @escaping @Sendable (_ checked: Int, _ total: Int) -> Void = { _, _ in }
     ) async throws -> VerificationReport {

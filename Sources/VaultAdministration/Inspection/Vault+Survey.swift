@@ -2,7 +2,7 @@ package import FoundationEssentials
 package import TokenVault
 import VaultStorage
 
-/// How the logins of a vault stand, counted one by one.
+/// The states of a vault's logins, counted one by one.
 package struct VaultSurvey: Sendable, Equatable {
     /// Logins of one provider, or those that only the app can renew.
     package struct Group: Sendable, Equatable {
@@ -15,11 +15,11 @@ package struct VaultSurvey: Sendable, Equatable {
         package var terminated = 0
         /// Flagged until the app sets a new token.
         package var dead = 0
-        /// The last renewal did not succeed, and another one will be tried.
+        /// The last renewal failed, and another one will be tried.
         package var retrying = 0
         /// A refresh token may be spent, and no usable reply came.
         package var inDoubt = 0
-        /// The provider wants the user to do something.
+        /// The provider requires the user to do something.
         package var needsUser = 0
         /// The provider has refused the last renewal, for a reason that does not pass by itself.
         package var refused = 0
@@ -33,14 +33,14 @@ package struct VaultSurvey: Sendable, Equatable {
         package var heldAndExpired = 0
         /// Those of ``refused``, ``retrying`` and ``inDoubt`` whose access token has expired.
         package var failingAndExpired = 0
-        /// When tokens were last obtained.
+        /// The time when tokens were last obtained.
         package var lastSuccess: Date?
-        /// What was said when a renewal was last refused, and not followed by a success.
+        /// The last refusal of a renewal that no success has followed.
         package var lastRefusal: Login.Refusal?
 
-        /// Whether renewals of living logins do not succeed.
+        /// Whether renewals of living logins fail.
         package var isFailing: Bool { retrying + inDoubt + refused > 0 }
-        /// Whether the last refusal is about this client, whichever login it asks for.
+        /// Whether the last refusal concerns this client, regardless of the login.
         package var refusesClient: Bool { refused > 0 && lastRefusal?.answer.isAboutClient == true }
         var failing: Int { retrying + inDoubt + refused }
     }
@@ -53,7 +53,7 @@ package struct VaultSurvey: Sendable, Equatable {
     }
 
     package internal(set) var takenAt: Date
-    /// Failing providers first, those with the most trouble before the others; then by name.
+    /// Failing providers first, those with the most problems before the others; then by name.
     package internal(set) var groups: [Group] = []
     package internal(set) var expired = 0
     package internal(set) var bars: [Bar] =
@@ -63,7 +63,7 @@ package struct VaultSurvey: Sendable, Equatable {
     package internal(set) var withoutExpiry = 0
     /// Rows that cannot be opened.
     package internal(set) var damaged = 0
-    /// Logins that the scheduler is to see to now.
+    /// Logins that are due for the scheduler now.
     package internal(set) var due = 0
     /// When the first of the others is due.
     package internal(set) var nextDue: Date?
@@ -72,11 +72,11 @@ package struct VaultSurvey: Sendable, Equatable {
 }
 
 extension Vault {
-    /// Looks at every login, in bounded memory. Takes as long as there are logins: some seconds for each hundred thousand.
+    /// Reads every login, in bounded memory. Takes some seconds for each hundred thousand logins.
     ///
     /// - Parameters:
     ///   - provider: Count only the logins at this provider; nil for all.
-    ///   - progress: Told how many have been looked at, of how many.
+    ///   - progress: Called with how many have been read, of how many.
     package func survey(
         provider: String? = nil,
         progress: @escaping @Sendable (_ counted: Int, _ total: Int) -> Void = { _, _ in }
@@ -84,7 +84,7 @@ extension Vault {
         try await survey(provider: provider, pageSize: 512, progress: progress)
     }
 
-    /// - Parameter pageSize: How many are read at once.
+    /// - Parameter pageSize: How many are read at a time.
     package func survey(
         provider: String?, pageSize: Int, progress: @escaping @Sendable (_ counted: Int, _ total: Int) -> Void
     ) async throws -> VaultSurvey {

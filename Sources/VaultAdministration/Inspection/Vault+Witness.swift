@@ -3,16 +3,16 @@ package import TokenVault
 import VaultCrypto
 import VaultStorage
 
-/// What a witness remembers of a vault: the end of its audit trail.
+/// A witness's record of a vault: the end of its audit trail.
 package struct WitnessedState: Sendable, Equatable {
     package let sequence: Int64
-    /// Of that row, in base64.
+    /// The link of that row, in base64.
     package let link: String
     package let incarnation: Int64
 }
 
 extension Vault {
-    /// The state of the vault that a witness would remember now.
+    /// The state of the vault that a witness would record now.
     package func witnessNote() async throws -> WitnessedState {
         try await VaultError.translating {
             let note = try await store.read { reader throws(StoreError) in try reader.witnessNote() }
@@ -22,9 +22,10 @@ extension Vault {
         }
     }
 
-    /// What a witness has seen, after the vault was compared with it. Changes neither.
+    /// The state that a witness has seen, after the vault was compared with it. Changes neither.
     ///
-    /// - Throws: ``VaultError/Code/rollbackSuspected`` if the witness has seen another state than the vault's, or nothing.
+    /// - Throws: ``VaultError/Code/rollbackSuspected`` if the witness has seen another state than the vault's, or
+    ///   nothing.
     package func state(seenBy witness: VaultWitness) async throws -> WitnessedState {
         try await VaultError.translating {
             let (keeper, context) = (try witness.stored, store.context)
@@ -42,7 +43,7 @@ extension Vault {
         }
     }
 
-    /// Whether this path lies on the file system of the vault: what happens to the one may happen to the other.
+    /// Whether this path is on the file system of the vault: then damage to one may affect the other, too.
     package func sharesDevice(with other: String) -> Bool {
         var (own, there) = (stat(), stat())
         guard unsafe stat(path, &own) == 0 else { return false }

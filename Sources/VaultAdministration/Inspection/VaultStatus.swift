@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// What a vault contains, in figures.
+/// The contents of a vault, in figures.
 package struct VaultStatus: Sendable, Equatable {
     /// Random, made with the vault. 26 base32 characters.
     package let vaultID: String
@@ -10,19 +10,19 @@ package struct VaultStatus: Sendable, Equatable {
     package let logins: Int
     package let providers: Int
     package let keySlots: Int
-    /// Renewals that were begun and whose end is not recorded: under way, or in doubt.
+    /// Renewals without a recorded end: in progress, or in doubt.
     package let openRenewals: Int
     /// Revocations that no provider has confirmed yet.
     package let pendingRevocations: Int
     package let auditEntries: Int
-    /// The moment whose state the last finished backup holds; nil: none is known.
+    /// The moment whose state the last finished backup holds; nil: unknown.
     package let lastBackupAt: Date?
     package let fileBytes: Int64
-    /// What keeps the vault's tables.
+    /// The engine that holds the vault's tables.
     package let engine: Engine
-    /// Of the SQLite library that is linked, or of the server.
+    /// The version of the linked SQLite library, or of the server.
     package let engineVersion: String
-    /// What becomes of a commit if the server is lost; nil for a file.
+    /// The safety of a commit if the server is lost; nil for a file.
     package let standby: Standby?
     /// Whether the linked SQLite can lose acknowledged commits at a checkpoint (3.7.0–3.51.2). This vault's
     /// checkpoints avoid it; other programs that open the file do not.
@@ -40,7 +40,7 @@ package struct VaultStatus: Sendable, Equatable {
     package enum Standby: String, Sendable, Equatable {
         /// No other server has a copy.
         case none
-        /// The last commits are lost if the server is.
+        /// The last commits are lost if the server is lost.
         case asynchronous
         /// A commit is answered once a standby has it, too.
         case synchronous

@@ -1,20 +1,20 @@
-/// What ``Vault/verify(progress:)`` found.
+/// The findings of ``Vault/verify(progress:)``.
 package struct VerificationReport: Sendable, Equatable {
     package let users: Int
     package let logins: Int
     package let providers: Int
     package let cells: Int
     package let auditEntries: Int
-    /// All of them; ``findings`` holds the first thousand.
+    /// The number of all findings; ``findings`` holds the first thousand.
     package let findingCount: Int
     package let findings: [VerificationFinding]
 
     package var isClean: Bool { findingCount == 0 }
 }
 
-/// One thing that is not as it was written.
+/// One value that differs from what was written.
 package struct VerificationFinding: Sendable, Equatable {
-    /// What it concerns, for instance `login` or `audit`.
+    /// The kind of data, for instance `login` or `audit`.
     package let subject: String
     /// The random handle or sequence number of the row, where there is one.
     package let handle: String?

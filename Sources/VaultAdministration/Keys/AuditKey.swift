@@ -22,10 +22,10 @@ extension Vault {
 
     /// Writes the audit trail under a new key from the next row on.
     ///
-    /// Someone with the audit key and write access to the vault's file can forge rows of the trail. A rotation of the root
-    /// key does not change that. Rows that are there keep their links, under the former key; the first row under the new one
-    /// covers them all, so who has the former key can change none of them unnoticed. Nothing has to be stopped: other
-    /// processes take up the new key by themselves.
+    /// Anyone with the audit key and write access to the vault's file can forge rows of the trail. A rotation of the
+    /// root key does not change that. Existing rows keep their links, under the former key; the first row under the new
+    /// one covers them all, so the former key no longer allows unnoticed changes to them. Nothing has to be stopped:
+    /// other processes take up the new key by themselves.
     ///
     /// - Throws: ``VaultError``; ``VaultError/Code/conflict`` if the trail has rows under 32 former keys.
     package func replaceAuditKey() async throws {

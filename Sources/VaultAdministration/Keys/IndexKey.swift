@@ -2,17 +2,17 @@ package import FoundationEssentials
 package import TokenVault
 import VaultStorage
 
-/// The index key of a vault, by which users, providers and pending log-ins are found.
+/// The index key of a vault, which serves to find users, providers and pending log-ins.
 package struct IndexKeyStatus: Sendable, Hashable {
     /// When it was made: with the vault, or by a replacement.
     package let madeAt: Date
-    /// Whether a replacement was begun and is not complete: the former key is still there.
+    /// Whether a replacement was begun and is not complete: the former key still exists.
     package let isReplacing: Bool
 }
 
-/// What a replacement of the index key came to.
+/// The results of a replacement of the index key.
 package struct IndexKeyReport: Sendable, Hashable {
-    /// Whether it went on with one that had been broken off.
+    /// Whether it continued an interrupted one.
     package let isResumed: Bool
     /// Rows that this call gave a new index.
     package let users: Int
@@ -27,7 +27,7 @@ package struct IndexKeyReport: Sendable, Hashable {
 }
 
 extension Vault {
-    /// How old the index key is, and whether a replacement is still to be completed.
+    /// How old the index key is, and whether a replacement must still be completed.
     package func indexKeyStatus() async throws -> IndexKeyStatus {
         try await VaultError.translating {
             let status = try await store.indexKeyStatus()
@@ -36,16 +36,16 @@ extension Vault {
         }
     }
 
-    /// Makes a new index key, gives every user, provider and pending log-in a new index, and gives up the former key; or
-    /// goes on with a replacement that was broken off.
+    /// Makes a new index key, gives every user, provider and pending log-in a new index, and gives up the former key;
+    /// or continues a replacement that was interrupted.
     ///
-    /// Someone with the index key and a copy of the vault can tell whether a user id that they guess is in it. A rotation
-    /// of the root key does not change that. Nothing has to be stopped: other processes find rows by either key meanwhile,
-    /// and take up the new one by themselves. It may be killed at any moment; calling this again goes on with it.
+    /// Anyone with the index key and a copy of the vault can find out whether a guessed user id is in it. A rotation of
+    /// the root key does not change that. Nothing has to be stopped: other processes find rows by either key meanwhile,
+    /// and take up the new one by themselves. It may be killed at any moment; calling this again continues it.
     ///
-    /// - Parameter progress: Called now and then with how many users have been looked at, of how many.
+    /// - Parameter progress: Called now and then with how many users are done, of how many.
     /// - Returns: ``IndexKeyReport/isComplete`` says whether the former key is gone.
-    /// - Throws: ``VaultError``; or, if the task is cancelled, `CancellationError`. What was done until then stays done.
+    /// - Throws: ``VaultError``; or, if the task is cancelled, `CancellationError`. Completed work is kept.
     @discardableResult
     package func replaceIndexKey(
         progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }

@@ -8,11 +8,11 @@ extension Vault {
         try await VaultError.translating { try await store.keySlots().map { KeySlot($0) } }
     }
 
-    /// Adds a way to open the vault. Nothing that is sealed changes.
+    /// Adds a way to open the vault. Sealed data does not change.
     @discardableResult
     package func addKeySlot(_ source: KeySource, label: String) async throws -> KeySlot {
         let source = try await source.resolved()
-        // A program wraps another key each time; of it nothing is asked.
+        // A program wraps a new key each time, so it is not run for this check.
         if !source.runsPrograms, let slot = try await keySlots(openedBy: source).first { throw Self.hasSlot(slot) }
         let slot = try await VaultError.translating {
             KeySlot(try await store.addKeySlot(try source.maker(), label: label))
@@ -23,10 +23,10 @@ extension Vault {
 
     /// Removes a way to open the vault. An old copy of the file can still be opened with its key.
     ///
-    /// One way that works always remains: the slot by which this vault was opened, or the one that you prove.
+    /// One working way always remains: the slot that opened this vault, or the one that you prove.
     /// - Parameters:
     ///   - id: ``KeySlot/id`` of the slot.
-    ///   - source: Another key of the vault, needed to remove the slot by which this vault was opened.
+    ///   - source: Another key of the vault, needed to remove the slot that opened this vault.
     /// - Throws: ``VaultError/Code/inUse`` if no other key is known to open the vault.
     package func removeKeySlot(_ id: KeySlotID, provenBy source: KeySource? = nil) async throws {
         try await VaultError.translating {
@@ -49,7 +49,7 @@ extension Vault {
         return slot
     }
 
-    /// Opens a slot by this key, as opening the vault would, and records that it did: ``KeySlot/provenAt``.
+    /// Opens a slot with this key, as opening the vault would, and records that: ``KeySlot/provenAt``.
     ///
     /// - Throws: ``VaultError/Code/wrongKey`` if it does not open the slot.
     package func testKeySlot(_ id: KeySlotID, with source: KeySource) async throws {
@@ -65,9 +65,9 @@ extension Vault {
         }
     }
 
-    /// What ``rekey(_:)`` will do with each key slot.
+    /// Plans what ``rekey(_:)`` will do with each key slot.
     ///
-    /// - Parameter sources: Keys of the vault beside the one that opened it. Each must open a slot.
+    /// - Parameter sources: Keys of the vault in addition to the one that opened it. Each must open a slot.
     package func planRekey(provenBy sources: [KeySource] = []) async throws -> VaultRekeying {
         try await VaultError.translating {
             var unlockers: [any SlotUnlocker] = []
@@ -76,11 +76,11 @@ extension Vault {
         }
     }
 
-    /// Replaces the vault key, and seals the keyring anew. What is sealed under the root key stays as it is.
+    /// Replaces the vault key, and seals the keyring again. Data that is sealed under the root key does not change.
     ///
-    /// A former vault key opens nothing of the vault as it is from now on, and cannot forge its manifest. Former copies
-    /// of the file open as before, and anyone who has opened one has the root key. Other processes go on, unless the slot
-    /// by which they opened the vault is dropped.
+    /// A former vault key opens nothing in the vault's future states, and cannot forge its manifest. Former copies of
+    /// the file open as before, and anyone who has opened one has the root key. Other processes continue, unless the
+    /// slot with which they opened the vault is dropped.
     ///
     /// - Throws: ``VaultError/Code/conflict`` if the slots have changed since the plan was made.
     package func rekey(_ rekeying: VaultRekeying) async throws {
@@ -91,14 +91,14 @@ extension Vault {
         }
     }
 
-    /// Two slots of one key would be lost together, and look like two keys.
+    /// Two slots of one key would be lost together, and would look like two keys.
     private static func hasSlot(_ id: KeySlotID) -> VaultError {
         VaultError(
             .invalidArgument, "this key opens the vault already, by the key slot \(id)",
             hint: "add another key; to change the label, remove the slot and add the key again")
     }
 
-    /// The slot by which this vault was opened.
+    /// The slot that opened this vault.
     package var openingKeySlot: KeySlotID { KeySlotID(store.openingKeySlot) }
 }
 

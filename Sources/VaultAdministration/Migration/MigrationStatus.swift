@@ -2,9 +2,9 @@ package import FoundationEssentials
 import TokenVault
 import VaultStorage
 
-/// Which steps of the schema's history a vault has been through.
+/// The steps of the schema's history that a vault has been through.
 package struct MigrationStatus: Sendable, Equatable {
-    /// All that this version knows, oldest first.
+    /// All steps that this version knows, oldest first.
     package let steps: [Step]
     /// Copies that were kept from before migrations, the oldest version first.
     package let snapshots: [Snapshot]
@@ -16,10 +16,10 @@ package struct MigrationStatus: Sendable, Equatable {
         package let appliedAt: Date?
     }
 
-    /// A copy of the vault from before a migration, beside it. It holds everything that the vault held then.
+    /// A copy of the vault from before a migration, next to it. It holds everything that the vault held then.
     package struct Snapshot: Sendable, Equatable {
         package let path: String
-        /// Which schema version it has: the migration began from there.
+        /// Its schema version: the migration began there.
         package let schemaVersion: Int
         package let madeAt: Date
         package let byteCount: Int64

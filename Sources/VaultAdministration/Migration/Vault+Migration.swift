@@ -3,7 +3,7 @@ import VaultSQLite
 import VaultStorage
 
 extension Vault {
-    /// Which steps of the schema's history this file has been through. Needs no key.
+    /// The steps of the schema's history that this file has been through. Needs no key.
     ///
     /// - Parameters:
     ///   - path: The vault's file.
@@ -13,7 +13,7 @@ extension Vault {
         try migrationStatus(in: .sqlite(path), trustsFileSystem: trustsFileSystem)
     }
 
-    /// The same, wherever the vault lies. On a server it waits for the answer.
+    /// The same, for a vault in a file or on a server. On a server it waits for the answer.
     package static func migrationStatus(
         in location: VaultLocation, trustsFileSystem: Bool = false
     ) throws -> MigrationStatus {
@@ -27,13 +27,13 @@ extension Vault {
         }
     }
 
-    /// Removes copies of the vault that were kept from before migrations. They hold what the vault held then, including
-    /// users who have been erased since. Any process that opens the vault removes them after 30 days in any case. Needs
-    /// no key.
+    /// Removes copies of the vault that were kept from before migrations. They hold everything that the vault held
+    /// then, including users who have been erased since. Any process that opens the vault removes them after 30 days in
+    /// any case. Needs no key.
     ///
     /// - Parameters:
     ///   - path: The vault's file.
-    ///   - isMeant: Which of them to remove. By default all.
+    ///   - isMeant: The copies to remove. By default all.
     /// - Returns: Those that were removed.
     @discardableResult
     package static func discardMigrationSnapshots(
@@ -45,8 +45,8 @@ extension Vault {
         }
     }
 
-    /// Brings a vault of an older version up to date. Two processes at once are safe; a vault that is up to date is
-    /// left as it is.
+    /// Brings a vault of an older version up to date. Two processes at once are safe; a vault that is up to date is not
+    /// changed.
     @discardableResult
     package static func migrate(
         at path: String, unlockedBy source: KeySource, options: VaultOptions = .init()
@@ -54,7 +54,7 @@ extension Vault {
         try await migrate(in: .sqlite(path), unlockedBy: source, options: options)
     }
 
-    /// The same, wherever the vault lies.
+    /// The same, for a vault in a file or on a server.
     @discardableResult
     package static func migrate(
         in location: VaultLocation, unlockedBy source: KeySource, options: VaultOptions = .init()

@@ -1,22 +1,22 @@
 import VaultStorage
 
-/// What a move has brought from one vault into another, or would bring.
+/// The rows that a move has brought from one vault into another, or would bring.
 package struct MoveReport: Sendable, Equatable {
-    /// The id of the vault that everything comes from; see ``VaultStatus/vaultID``.
+    /// The id of the move's source; see ``VaultStatus/vaultID``.
     package let source: String
-    /// The id of the vault that has everything now.
+    /// The id of the move's target.
     package let target: String
     package let providers: Int
     package let users: Int
     package let logins: Int
     package let pendingRevocations: Int
-    /// Replies that could not be used, and are kept with their logins.
+    /// Unusable replies that are kept with their logins.
     package let keptReplies: Int
     /// Log-ins that were begun and not completed.
     package let pendingLogIns: Int
     /// The last row of the source's audit trail, which stays there.
     package let auditHead: Int
-    /// Backups that the source knows of. They, and the list of them, stay the source's.
+    /// Backups that the source knows of. They, and the list of them, stay with the source.
     package let backups: Int
     /// Whether an earlier run had begun the move.
     package let wasBegun: Bool

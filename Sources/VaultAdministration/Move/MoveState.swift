@@ -3,9 +3,9 @@ import TokenVault
 import VaultCrypto
 import VaultStorage
 
-/// What a move has made of a vault.
+/// A vault's part in a move.
 package struct MoveState: Sendable, Hashable {
-    /// How far the move is, as this vault knows.
+    /// The progress of the move, as far as this vault knows.
     package enum Stage: String, Sendable, Hashable, CaseIterable {
         /// The source: it takes no changes, and not everything is known to be in the target.
         case leaving
@@ -13,7 +13,7 @@ package struct MoveState: Sendable, Hashable {
         case left
         /// The target: a part may still be missing, and it takes no changes but those of the move.
         case arriving
-        /// The target: everything has come. It is used as any other vault.
+        /// The target: everything has arrived. It is used like any other vault.
         case arrived
         /// The target of a move that was given up. It never takes changes again.
         case abandoned

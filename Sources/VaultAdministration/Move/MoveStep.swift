@@ -1,4 +1,4 @@
-/// What a move has just made durable. Wherever its process ends, the next run goes on from the last of these.
+/// A step of a move that has just become durable. If the process ends, the next run continues after the last of these.
 package enum MoveStep: Sendable, Hashable {
     /// The source no longer takes changes, so its logins are no longer renewed.
     case sourceHeld
@@ -7,7 +7,7 @@ package enum MoveStep: Sendable, Hashable {
     case providers
     case revocations
     case logIns
-    /// Some users with their logins; how many times that was.
+    /// A batch of users with their logins, and its number.
     case users(Int)
     /// The target is open to its services: they renew now.
     case targetComplete

@@ -4,25 +4,28 @@ import VaultStorage
 
 extension Vault {
     /// Moves everything that this vault holds into another vault: from a file to a server, or back, or between two of a
-    /// kind. Providers, users and logins keep their names: a ``LoginID`` that an app has stored names the same login there.
+    /// kind. Providers, users and logins keep their names: a ``LoginID`` that an app has stored names the same login
+    /// there.
     ///
-    /// Everything is sealed anew under the target's keys. Held, dead and ended logins come as they are, and so do DPoP keys,
-    /// refused and postponed renewals, pending revocations and log-ins. The audit trail, the key slots, the witness and the
-    /// list of backups stay where they are; the target's trail names this vault and the end of its trail.
+    /// Everything is sealed again under the target's keys. Held, dead and ended logins are moved as they are, and so
+    /// are DPoP keys, refused and postponed renewals, pending revocations and log-ins. The audit trail, the key slots,
+    /// the witness and the list of backups stay with the source; the target's trail names this vault and the end of its
+    /// trail.
     ///
-    /// First this vault is held, for good, in one transaction: from then on no process renews a login in it, and all calls
-    /// that would change it throw ``VaultError/Code/moved``. Good access tokens are still served. The target refuses changes
-    /// in the same way until everything has come. So no refresh token is ever sent from both; between the two moments it
-    /// is sent from neither. Wherever the move ends early, calling it again with the same two vaults goes on.
+    /// First this vault is held, for good, in one transaction: from then on no process renews a login in it, and all
+    /// calls that would change it throw ``VaultError/Code/moved``. Good access tokens are still served. The target
+    /// refuses changes in the same way until everything has arrived. So no refresh token is ever sent from both;
+    /// between the two moments it is sent from neither. If the move ends early, calling it again with the same two
+    /// vaults continues it.
     ///
     /// - Parameters:
     ///   - target: A vault that holds nothing yet, or the target of this very move.
-    ///   - patience: How long to wait for renewals that are under way. Stop the services that use the vault: then there are
-    ///     none.
+    ///   - patience: How long to wait for renewals in progress. Stop the services that use the vault: then there are
+    ///   none.
     ///   - progress: Called now and then with how many logins have been moved, of how many.
-    /// - Throws: ``VaultError``: ``VaultError/Code/busy`` while a renewal is under way or in doubt, or a reply waits in the
-    ///   spool; ``VaultError/Code/damaged`` if a row cannot be opened; ``VaultError/Code/conflict`` if the target is not
-    ///   empty, or one of the two is part of another move. Then nothing has changed.
+    /// - Throws: ``VaultError``: ``VaultError/Code/busy`` while a renewal is in progress or in doubt, or a reply waits
+    ///   in the spool; ``VaultError/Code/damaged`` if a row cannot be opened; ``VaultError/Code/conflict`` if the
+    ///   target is not empty, or one of the two is part of another move. Then nothing has changed.
     @discardableResult
     package func move(
         to target: Vault, patience: Duration = .seconds(30),
@@ -31,7 +34,7 @@ extension Vault {
         try await move(to: target, patience: patience, progress: progress) { _ in }
     }
 
-    /// - Parameter passed: Called after each step, when it is durable. What it throws ends the move there.
+    /// - Parameter passed: Called after each step, when it is durable. An error from it ends the move there.
     package func move(
         to target: Vault, patience: Duration, progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void,
         passed: @Sendable (MoveStep) throws -> Void
@@ -46,7 +49,7 @@ extension Vault {
         }
     }
 
-    /// What a move would bring, if nothing keeps it from beginning. Changes nothing.
+    /// The rows that a move would bring, if nothing prevents it from beginning. Changes nothing.
     package func planMove(to target: Vault) async throws -> MoveReport {
         try requireOpen()
         try target.requireOpen()
@@ -58,15 +61,15 @@ extension Vault {
         }
     }
 
-    /// What a move has made of this vault; nil: nothing.
+    /// This vault's part in a move; nil: none.
     package func moveState() async throws -> MoveState? {
         try await VaultError.translating { try await store.moveMark().map { MoveState($0) } }
     }
 
     /// Gives up a move that is not complete: this vault takes changes again, and the target never does.
     ///
-    /// - Parameter target: The move's target; nil if it is lost for good. Only then: if the target is still there, the move
-    ///   could be completed later, and both vaults would renew the same logins.
+    /// - Parameter target: The move's target; nil if it is lost for good. Only then: if the target is still there, the
+    ///   move could be completed later, and both vaults would renew the same logins.
     /// - Throws: ``VaultError/Code/conflict`` if everything is in the target already.
     package func abortMove(to target: Vault?) async throws {
         try requireOpen()
@@ -91,7 +94,7 @@ extension Vault {
 // MARK: - Before
 
 extension Vault {
-    /// Refuses what would be refused half-way. Gives whether an earlier run has begun.
+    /// Refuses anything that would be refused half-way. Returns whether an earlier run has begun.
     private func checkMove(to target: Vault) async throws -> Bool {
         let (source, other) = (store.context.vaultID, target.store.context.vaultID)
         guard source != other else {
@@ -119,17 +122,17 @@ extension Vault {
         return false
     }
 
-    /// A reply that the vault has still to take may hold the only copy of a refresh token.
+    /// A reply that the vault has not yet stored may hold the only copy of a refresh token.
     private func requireNothingSpooled() async throws {
         let spool = store.spool
         let depth = try await BlockingLane.care.run { try spool.depth() }
         guard depth.entries > 0 || depth.damaged > 0 else { return }
         throw StoreError(
-            .busy, "replies of providers wait beside the vault until it can take them",
+            .busy, "replies from providers wait in the spool until the vault can take them",
             hint: "let the vault take them: vaultctl maintain")
     }
 
-    /// Why the move has to wait, with the logins for which it does.
+    /// Why the move has to wait, with the logins that it waits for.
     private func openRenewal() async -> StoreError {
         let (error, most) = (StoreError.renewalOpen, 3)
         guard let page = try? await store.openIntents(after: nil, limit: most + 1), !page.intents.isEmpty else {
@@ -174,7 +177,7 @@ extension Vault {
         _ passed: (MoveStep) throws -> Void
     ) async throws -> MoveReport {
         let (source, other) = (store.context.vaultID, target.store.context.vaultID)
-        // The vault is held, so these stay true.
+        // The vault is held, so these counts stay correct.
         let counts = try await store.moveCounts()
         var pending = 0
         if try await target.store.moveMark()?.stage != .arrived {
@@ -219,7 +222,7 @@ extension Vault {
         }
     }
 
-    /// - Parameter end: Where a page ends that ends with that listing.
+    /// - Parameter end: Returns where a page with that last listing ends.
     private func eachPage<Listing>(
         _ read: (_ after: Int64?) async throws -> [Listing], _ end: (Listing) -> Int64,
         _ body: ([Listing]) async throws -> Void
@@ -233,7 +236,7 @@ extension Vault {
         }
     }
 
-    /// Goes through the log-ins that can still be completed. Gives how many there are.
+    /// Visits the log-ins that can still be completed. Returns how many there are.
     private func eachPageOfPendingLogIns(
         _ body: ([AuthorizationRequestRecord]) async throws -> Void
     ) async throws -> Int {

@@ -2,9 +2,9 @@ package import FoundationEssentials
 package import OAuthClient
 package import TokenVault
 
-/// What a client is to be registered as at a provider (RFC 7591).
+/// A client to be registered at a provider (RFC 7591).
 package struct ClientRegistration: Sendable {
-    /// How the client will prove itself. Secrets come from the provider; keys and certificates are the client's own.
+    /// How the client will authenticate. Secrets come from the provider; keys and certificates are the client's own.
     package enum Authentication: Sendable {
         case none
         case clientSecretBasic
@@ -15,11 +15,11 @@ package struct ClientRegistration: Sendable {
         case selfSignedTLSClientAuth(ClientCertificate)
     }
 
-    /// Where callbacks may go. The first one is where they go if a log-in does not say.
+    /// The allowed redirect URIs. The first one is the default of a log-in.
     package var redirectURIs: [RedirectURI]
     /// Shown to users who are asked for their consent.
     package var clientName: String?
-    /// What a log-in asks for if it does not say.
+    /// The default scope of a log-in.
     package var scope: Scope?
     package var authentication: Authentication
     package var grantTypes = ["authorization_code", "refresh_token"]
@@ -38,7 +38,7 @@ package struct ClientRegistration: Sendable {
     }
 }
 
-/// What is to change of a registration. What is left out stays as it is.
+/// Changes to a registration. Omitted values stay as they are.
 package struct ClientRegistrationChange: Sendable {
     package var redirectURIs: [RedirectURI]?
     package var clientName: String?
@@ -85,7 +85,7 @@ extension ClientRegistration {
         }
     }
 
-    /// What is asked of a provider with this metadata.
+    /// The request to a provider with this metadata.
     func metadata(at server: ServerMetadata) -> ClientMetadata {
         var metadata = ClientMetadata(
             redirectURIs: redirectURIs, grantTypes: grantTypes, tokenEndpointAuthMethod: method, clientName: clientName,
@@ -106,9 +106,9 @@ extension ClientRegistration {
         return metadata
     }
 
-    /// How the registered client proves itself; nil if it was registered in a way that is not possible here.
+    /// How the registered client authenticates; nil if it was registered with a method that is not possible here.
     ///
-    /// A server may register another method than the one that was asked for (RFC 7591 §3.2.1).
+    /// A server may register another method than the requested one (RFC 7591 §3.2.1).
     func authentication(of client: ClientInformation) -> ClientAuthentication? {
         let method = client.authenticationMethod ?? method
         switch (method, authentication) {

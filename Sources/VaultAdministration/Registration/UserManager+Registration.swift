@@ -7,16 +7,17 @@ import VaultStorage
 extension UserManager {
     /// Registers a client at a provider that lets clients register themselves (RFC 7591), and adds the provider.
     ///
-    /// The client's id and secret, and the token with which the registration is managed, are sealed in the vault. The request
-    /// is sent once. If the vault cannot keep what came, the registration is deleted again.
+    /// The client's id and secret, and the token for managing the registration, are sealed in the vault. The request is
+    /// sent once. If the vault cannot store the reply, the registration is deleted again.
     ///
     /// - Parameters:
     ///   - name: The name under which this vault knows it. It must be free.
     ///   - issuer: The issuer, exactly as the provider documents it.
-    ///   - client: What to register.
-    ///   - initialAccessToken: Where not everyone may register a client. It is not stored.
-    /// - Throws: ``VaultError``: ``VaultError/Code/protocolViolation`` if the provider may have registered a client of which nothing
-    ///   is known here; for what else, see ``addProvider(_:issuer:clientID:authentication:scope:redirectURI:dpop:tokenCertificate:)``.
+    ///   - client: The client to register.
+    ///   - initialAccessToken: Needed where not everyone may register a client. It is not stored.
+    /// - Throws: ``VaultError``: ``VaultError/Code/protocolViolation`` if the provider may have registered a client
+    ///   that is unknown here; for other codes see
+    ///   ``addProvider(_:issuer:clientID:authentication:scope:redirectURI:dpop:tokenCertificate:)``.
     @discardableResult
     package func registerProvider(
         _ name: String, issuer: String, _ client: ClientRegistration, initialAccessToken: AccessToken? = nil
@@ -44,7 +45,7 @@ extension UserManager {
         if let refusal = metadata.refusal(of: client.method, client.dpop) {
             throw VaultError(.invalidArgument, refusal.reason)
         }
-        // What can be known to fail is known before a client is registered.
+        // Predictable failures are found before a client is registered.
         try await vault.checkWriting()
         if (try? await vault.provider(named: tenant?.qualify(name) ?? name)) != nil {
             throw VaultError(.conflict, "there is a provider of this name already", hint: "choose another name")
@@ -91,8 +92,8 @@ extension UserManager {
         }
     }
 
-    /// The registration as the provider has it now (RFC 7592 §2.1). What the provider replaces meanwhile, a secret or the
-    /// token for the registration, is stored before this returns.
+    /// The registration as the provider has it now (RFC 7592 §2.1). Values that the provider replaces meanwhile, a
+    /// secret or the token for the registration, are stored before this returns.
     package func registration(ofProvider name: String) async throws -> RegisteredClient {
         RegisteredClient(try await read(name).client)
     }
@@ -110,12 +111,12 @@ extension UserManager {
         return RegisteredClient(changed)
     }
 
-    /// Deletes the registration at the provider (RFC 7592 §2.3), and with it every grant of this client. The provider stays in
-    /// the vault until it is removed.
+    /// Deletes the registration at the provider (RFC 7592 §2.3), and with it every grant of this client. The provider
+    /// stays in the vault until it is removed.
     ///
     /// - Parameters:
     ///   - name: The provider's name in the vault.
-    ///   - force: Deletes it even if logins hold refresh tokens of it: they are lost.
+    ///   - force: Deletes it even if logins hold refresh tokens from it: they are lost.
     package func deleteRegistration(ofProvider name: String, force: Bool = false) async throws {
         let (stored, management) = try await management(of: name)
         let logins = try await refreshableLogins(of: stored.handle)
@@ -127,7 +128,7 @@ extension UserManager {
         let outcome = await RegistrationEndpoint(transport: context.transport).delete(management)
         switch outcome {
         case .deleted: break
-        // Someone else has deleted it, or its token is no longer of use: nothing is left to be managed.
+        // Someone else has deleted it, or its token is useless now: there is nothing left to manage.
         default: throw VaultError(registration: outcome, isNew: false)
         }
         let store = vault.store
@@ -174,7 +175,7 @@ extension UserManager {
         return (client, client.management ?? management)
     }
 
-    /// Stores what the provider has replaced, before anything else is done with the reply.
+    /// Stores values that the provider has replaced, before anything else is done with the reply.
     private func keep(
         _ outcome: RegistrationOutcome, of name: String, _ change: ClientRegistrationChange? = nil
     ) async throws -> ClientInformation {
@@ -208,7 +209,7 @@ extension ProviderRecord {
         if let management = client.management { set(management) }
         if let secret = client.clientSecret, clientAuthentication.hasPrefix("client_secret") {
             let secret = SecretBytes(utf8: secret.reveal())
-            // The one before it stays behind it: the provider may still take it for a while.
+            // The previous one stays in second place: the provider may still accept it for a while.
             if clientSecrets.first != secret {
                 clientSecrets = [secret] + clientSecrets.filter { $0 != secret }.prefix(1)
             }
@@ -235,15 +236,15 @@ extension ClientRegistrationChange {
 }
 
 extension VaultError {
-    /// Why a registration was not made, read or changed.
+    /// The error for a registration that was not made, read or changed.
     fileprivate init(registration outcome: RegistrationOutcome, isNew: Bool) {
         switch outcome {
         case .registered, .deleted:
             self.init(.protocolViolation, "the provider's reply does not fit the request")
         case .refused(let answer):
             self.init(
-                .invalidArgument, "the provider refused what was to be registered",
-                hint: "change what is asked for: the provider's answer says what", answer: answer)
+                .invalidArgument, "the provider refused the requested registration",
+                hint: "change the request as the provider's answer says", answer: answer)
         case .unauthorized(let answer):
             self.init(
                 .providerMisconfigured,

@@ -4,7 +4,7 @@ package import TokenVault
 import VaultCrypto
 import VaultStorage
 
-/// Names a kept reply. Random; not a secret.
+/// Identifies a kept reply. Random; not a secret.
 package struct UnusableReplyID: Hashable, Sendable, LosslessStringConvertible {
     let handle: ReplyHandle
 
@@ -27,17 +27,17 @@ package struct UnusableReply: Sendable, Equatable {
     package let receivedAt: Date
     /// The HTTP status.
     package let status: Int
-    /// The `Content-Type` field as the provider sent it: a stranger's text.
+    /// The `Content-Type` field as the provider sent it: untrusted text.
     package let contentType: String?
     /// Why it was not usable.
     package let cause: String
-    /// Bytes that are kept of the body, at most 64 KiB.
+    /// The size of the kept part of the body, at most 64 KiB.
     package let byteCount: Int
-    /// Whether they are the whole body.
+    /// Whether that is the whole body.
     package let isComplete: Bool
-    /// Different refresh tokens that can be read in it, by guess.
+    /// How many different refresh tokens can be read in it, by guess.
     package let refreshTokenCount: Int
-    /// Whether it came for the link that the login is still at, so that it may be used.
+    /// Whether it came for the login's current link, so that it may be used.
     package let isCurrent: Bool
 
     init(_ record: UnusableReplyRecord, isCurrent: Bool) {

@@ -3,15 +3,15 @@ package import TokenVault
 import VaultStorage
 
 extension UserManager {
-    /// Revives a login that is dead although its provider never said that its grant is.
+    /// Revives a login that is dead although its provider never reported its grant as dead.
     ///
     /// For a login that ended as ``RefreshFailure/Reason/unclassifiedRejection`` or
-    /// ``RefreshFailure/Reason/keyMismatch``, for one that needs its user, and for one that its provider ended, as long as
-    /// ``ProviderRegistration/daysEndedIsKept`` keeps its refresh token. Its refresh token and key were kept: the
+    /// ``RefreshFailure/Reason/keyMismatch``, for one that needs its user, and for one that its provider ended, as long
+    /// as ``ProviderRegistration/daysEndedIsKept`` keeps its refresh token. Its refresh token and key were kept: the
     /// flag is lifted, and the next call renews it. Do it when the obstacle is gone: a firewall, a moved endpoint, a
-    /// missing approval. Nothing is sent by this.
+    /// missing approval. This sends nothing.
     /// - Throws: ``VaultError/Code/notRefreshable`` if the login no longer has a refresh token,
-    ///   ``VaultError/Code/conflict`` if it does not need this, or was ended by what its provider or the app has said.
+    ///   ``VaultError/Code/conflict`` if it does not need this, or was ended on the word of its provider or the app.
     @discardableResult
     package func revive(_ login: LoginRef) async throws -> Login {
         let login = try await handle(of: login)

@@ -4,8 +4,8 @@ import VaultCrypto
 import VaultStorage
 
 extension UserManager {
-    /// The body of a kept reply as it came: untrusted bytes, and very likely tokens. That it was shown is recorded in
-    /// the audit trail before this returns.
+    /// The body of a kept reply as it came: untrusted bytes, and very likely tokens. Before this returns, the audit
+    /// trail records that it was shown.
     /// - Throws: ``VaultError/Code/unknownReply`` if it is no longer kept.
     package func revealUnusableReply(_ id: UnusableReplyID, of login: LoginID) async throws -> [UInt8] {
         let record = try await vault.unusableReply(id, of: login)
@@ -15,15 +15,15 @@ extension UserManager {
         return SalvagedTokens.unpacked(record.bodyBytes)
     }
 
-    /// Takes the refresh token that can be read in a kept reply for the login's next link.
+    /// Takes the refresh token in a kept reply as the login's next link.
     ///
-    /// A login in doubt sends it at the next renewal, in place of the token that it is in doubt about. A login that
-    /// is dead of a lost response lives again, as a new chain, and is renewed at the next call. Nothing is sent by this.
+    /// A login in doubt sends it at the next renewal, in place of the token in doubt. A login that died of a lost
+    /// response lives again, as a new chain, and is renewed at the next call. This sends nothing.
     ///
-    /// The token was read by guess, and is not known to work. If it is refused, the login ends as it would have ended.
-    /// - Throws: ``VaultError/Code/unknownReply`` if it is no longer kept, ``VaultError/Code/conflict`` if the login is
-    ///   not where it was or is being renewed, ``VaultError/Code/protocolViolation`` if not exactly one refresh token
-    ///   can be read.
+    /// The token was found by guess, and is not known to work. If it is refused, the login ends as it would have ended.
+    /// - Throws: ``VaultError/Code/unknownReply`` if it is no longer kept, ``VaultError/Code/conflict`` if the login
+    ///   has changed or is being renewed, ``VaultError/Code/protocolViolation`` if not exactly one refresh token can be
+    ///   read.
     @discardableResult
     package func useUnusableReply(_ id: UnusableReplyID, of login: LoginID) async throws -> Login {
         let record = try await vault.unusableReply(id, of: login)
@@ -39,7 +39,7 @@ extension UserManager {
         let updated = try await vault.updateLogin(login.handle) { state in
             try state.requireUnheld(now: now)
             guard record.isFor(state.position) else {
-                throw VaultError(.conflict, "the login has moved on since this reply came")
+                throw VaultError(.conflict, "the login has changed since this reply arrived")
             }
             if let intent = state.intent, vault.owner(of: intent) == .working {
                 throw VaultError(.conflict, "the login is being renewed", hint: "wait for the end, and look again")

@@ -2,7 +2,7 @@ package import TokenVault
 import VaultStorage
 
 extension Vault {
-    /// Unusable replies to renewals of this login, in the order in which they came. Damaged ones are left out.
+    /// Unusable replies to renewals of this login, in the order of arrival. Damaged ones are left out.
     package func unusableReplies(of login: LoginID) async throws -> [UnusableReply] {
         try await VaultError.translating {
             let stored = try await store.login(login.handle)

@@ -2,8 +2,8 @@ import OAuthClient
 import Synchronization
 import VaultStorage
 
-/// How long the access tokens of a login live whose provider tells only when it is asked. Where two answers agree, the next
-/// tokens are taken to live as long, and only some of them are asked about. In memory, and bounded.
+/// How long a login's access tokens live, for providers that report it only when asked. Once two answers agree, later
+/// tokens are assumed to live as long, and only some of them are asked about. In memory, and bounded.
 /// `docs/adr/0048-introspect-a-sample-of-tokens.md`
 final class KnownLifetimes: Sendable {
     private struct Entry {
@@ -15,12 +15,12 @@ final class KnownLifetimes: Sendable {
 
     static let answersNeeded = 2
     static let mostSpared = 7
-    /// Answers count in whole seconds, and requests take their time.
+    /// Answers are in whole seconds, and requests take time.
     private static let tolerance = Duration.seconds(-5)...Duration.seconds(5)
 
     private let known = Mutex(RecentTable<LoginHandle, Entry>(capacity: 4_096))
 
-    /// What the provider has said of a token that was new.
+    /// Records the provider's answer about a new token.
     func learn(_ lifetime: Duration, of login: LoginHandle) {
         known.withLock { known in
             var entry = Entry(lifetime: lifetime)
@@ -32,7 +32,7 @@ final class KnownLifetimes: Sendable {
         }
     }
 
-    /// How long a new token of this login lives; nil: ask about it.
+    /// Returns how long a new token of this login lives; nil: ask the provider.
     func takeLifetime(of login: LoginHandle) -> Duration? {
         known.withLock { known in
             guard var entry = known[login], entry.answers >= Self.answersNeeded, entry.spared < Self.mostSpared else {
@@ -44,7 +44,7 @@ final class KnownLifetimes: Sendable {
         }
     }
 
-    /// A token was refused before its time.
+    /// A token was refused before its expiry.
     func forget(_ login: LoginHandle) {
         known.withLock { known in
             guard var entry = known[login] else { return }

@@ -3,7 +3,7 @@ import VaultStorage
 
 /// Renewals that the app has agreed to and that were given back unsent: the next attempt does not ask it again.
 final class RecentConsents: Sendable {
-    /// Callers go on for so long, see ``RenewalEngine/longestRetry``. After it the app may have changed its mind.
+    /// Callers keep trying for this long, see ``RenewalEngine/longestRetry``. Later the app may have changed its mind.
     private static let longest = Duration.seconds(30)
 
     private let given = Mutex<[LoginHandle: (position: ChainPosition, until: Duration)]>([:])
@@ -15,7 +15,7 @@ final class RecentConsents: Sendable {
         }
     }
 
-    /// The link to whose renewal the app has agreed. Counts once.
+    /// The link whose renewal the app has agreed to. Counts once.
     func take(_ login: LoginHandle, uptime: Duration) -> ChainPosition? {
         given.withLock { given in
             guard let consent = given.removeValue(forKey: login), consent.until > uptime else { return nil }

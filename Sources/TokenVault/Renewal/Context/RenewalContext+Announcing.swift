@@ -2,13 +2,13 @@ import Logging
 import VaultStorage
 
 extension RenewalContext {
-    /// Failures that one look finds.
+    /// Failures found by one query.
     private static let mostUnreported = 256
 
-    /// Tells the app that a login is dead, or that its user must act: once, by one process, for each time.
+    /// Notifies the app that a login is dead, or that its user must act: once, by one process, for each time.
     ///
-    /// The mark is durable before the call. A process that dies between the two makes no call; one that dies before
-    /// the mark leaves the telling to the next one that has a handler.
+    /// The mark is durable before the call. A process that dies between the two makes no call; one that dies before the
+    /// mark leaves the call to the next one that has a handler.
     func announceFailure(of login: LoginHandle) async {
         guard let handler else { return }
         let news: (userId: String, isDead: Bool)?
@@ -20,7 +20,7 @@ extension RenewalContext {
                 return (state.userId, failure.isDead)
             }
         } catch {
-            // Nothing was marked, so it is found untold again.
+            // Nothing was marked, so the failure is found again.
             vault.logger.debug(
                 "a failure could not be marked as told", metadata: ["vault-login-handle": "\(login.text)"])
             return
@@ -36,7 +36,7 @@ extension RenewalContext {
             }
             answer.give(())
         }
-        // Callers are not kept waiting for ever by a handler that does not return.
+        // A handler that does not return must not keep callers waiting.
         let watch = vault.superseding.watch(login) { answer.give(()) }
         let alarm = alarm { answer.give(()) }
         await answer.value()
@@ -44,13 +44,13 @@ extension RenewalContext {
         vault.superseding.unwatch(watch)
     }
 
-    /// For a failure that another process found and had no handler to tell.
+    /// Announces a failure that another process found and had no handler for.
     func announceFailureIfUnreported(_ snapshot: SessionSnapshot) {
         guard handler != nil, snapshot.session.hasUnreportedFailure else { return }
         announceSoon([snapshot.login])
     }
 
-    /// For all that processes without a handler have found, whether or not a caller asks for these logins.
+    /// Announces all failures found by processes without a handler, whether or not a caller asks for these logins.
     func announceUnreportedFailures() async {
         guard handler != nil, let logins = try? await vault.store.unreportedFailures(limit: Self.mostUnreported),
             !logins.isEmpty

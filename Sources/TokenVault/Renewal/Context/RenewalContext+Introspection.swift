@@ -3,12 +3,12 @@ import VaultCrypto
 import VaultStorage
 
 extension RenewalContext {
-    /// Whether it is the login's own token, and it is unknown how long it lives.
+    /// Whether it is the login's own token, and its lifetime is unknown.
     func shouldLearnExpiry(_ reply: SpooledReply) -> Bool {
         reply.target.isOwn && reply.accessToken != nil && (reply.expiresAt == nil || reply.isExpiryAssumed)
     }
 
-    /// Gives a new token the life that earlier ones of the login had, if they are known well enough not to ask again.
+    /// Gives a new token the lifetime of the login's earlier ones, if that is known well enough not to ask again.
     ///
     /// - Returns: Whether it was done.
     func assumeKnownLifetime(_ reply: inout SpooledReply) -> Bool {
@@ -18,10 +18,10 @@ extension RenewalContext {
         return true
     }
 
-    /// Asks the provider when the access token runs out, if it did not tell and its profile says that it can be asked
-    /// (RFC 7662). In the background: until the answer is there, what the profile assumes holds.
+    /// Asks the provider when the access token expires, if the reply did not say so and the provider's profile allows
+    /// introspection (RFC 7662). In the background: until the answer arrives, the profile's assumed lifetime applies.
     ///
-    /// - Parameter time: what is left of the renewal's; of a log-in it is all.
+    /// - Parameter time: The rest of the renewal's time; for a log-in all of it.
     func learnExpiry(of login: LoginHandle, within time: Duration = ReplayPolicy().budget) async {
         guard let stored = try? await vault.store.login(login), let provider = stored.provider,
             stored.session.expiresAt == nil || stored.session.isExpiryAssumed,
@@ -37,12 +37,13 @@ extension RenewalContext {
             let now = self.vault.now
             guard case .at(let expiry) = GivenExpiry(expiresAt, now: now) else { return }
             if expiry > now { self.lifetimes.learn(expiry.since(stored.session.obtainedAt), of: login) }
-            // Without an answer, and without a place for it, nothing is lost.
+            // Without an answer, or if it cannot be stored, nothing is lost.
             _ = try? await self.vault.change(login) { state in
                 guard state.session.accessToken == token, state.session.state == .established else { return }
                 state.session.expiresAt = expiry
                 state.session.isExpiryAssumed = false
-                // As one that says so itself: the next call would ask for another that is over, and so on.
+                // Like a token that says so itself: otherwise the next call would request another expired one, and so
+                // on.
                 if expiry <= now { state.postpone(from: now, retryAfter: nil, random: 1) }
                 state.auditEvents.append(
                     AuditEvent(.loginChanged, [.init(AuditEvent.Detail.Key.expiry, "introspected")]))
@@ -50,8 +51,8 @@ extension RenewalContext {
         }
     }
 
-    /// The provider itself says that its token is no good. The next one is waited for, because this may be how it answers for
-    /// every token.
+    /// The provider itself reports its token as inactive. The next renewal waits a while, because the provider may
+    /// answer this way for every token.
     private func noteInactive(_ login: LoginHandle, _ token: SecretBytes) async {
         lifetimes.forget(login)
         let notBefore = vault.now.advanced(by: Self.pauseAfterInactiveToken)

@@ -1,10 +1,10 @@
 import VaultStorage
 
-/// Whom a renewal asked.
+/// The party that a renewal asked.
 struct Asked: Sendable {
     /// Nil: the app.
     let provider: ProviderHandle?
-    /// For labels: as many as there are providers, and one for the app.
+    /// For labels: one for each provider, and one for the app.
     let name: String
 
     init(_ provider: StoredProvider?) {
@@ -14,7 +14,7 @@ struct Asked: Sendable {
 }
 
 extension RenewalContext {
-    /// Notes what a renewal came to that got as far as an attempt.
+    /// Records the result of a renewal that got as far as an attempt.
     func note(_ ending: RenewalMachine.Ending, of login: LoginHandle, _ asked: Asked, took: Duration) {
         metrics.renewed(RenewalOutcome(ending), provider: asked.name, took: took)
         guard let provider = asked.provider else { return }
@@ -22,7 +22,7 @@ extension RenewalContext {
         health.change(provider) { $0.pace.note(ending, of: login, uptime: uptime, random: random) }
     }
 
-    /// Counts a login that is dead from now on.
+    /// Counts a login that has just died.
     func noteDead(_ login: LoginHandle) async {
         guard let stored = try? await vault.store.login(login), let failure = stored.session.failure else { return }
         let name = await vault.name(of: stored.provider) ?? "app"

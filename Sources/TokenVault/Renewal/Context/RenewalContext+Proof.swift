@@ -8,8 +8,8 @@ extension RenewalContext {
             .init(login: reply.login, generation: reply.position.successor.generation, since: vault.now))
     }
 
-    /// A resource server has taken this token: the provider has really issued it, and the refresh token before it is of no
-    /// use now.
+    /// A resource server has accepted this token: the provider has really issued it, and the previous refresh token is
+    /// useless now.
     func prove(_ token: VaultToken) {
         guard let entry = unproven.take(token.login.handle, generation: Int64(token.generation)),
             vault.flightStarted()
@@ -20,7 +20,7 @@ extension RenewalContext {
         }
     }
 
-    /// What has been kept for a day is of no more use either; unusable replies are kept for a week.
+    /// Erases previous refresh tokens that have been kept for a day, and unusable replies after a week.
     func forgetAged() async {
         let aged = vault.now.advanced(by: .zero - UnusableReplyRecord.longestKept)
         do {
@@ -43,7 +43,7 @@ extension RenewalContext {
                 state.auditEvents.append(AuditEvent(.renewalProven))
             }
         } catch {
-            // It goes with the next renewal.
+            // The next renewal erases it.
             vault.logger.debug(
                 "an old refresh token could not be erased yet", metadata: ["vault-login-handle": "\(entry.login.text)"])
         }

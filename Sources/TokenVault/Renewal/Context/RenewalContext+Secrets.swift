@@ -3,22 +3,23 @@ import OAuthClient
 import VaultStorage
 
 extension RenewalContext {
-    /// After the provider refused this client: whether another of its secrets is taken now, which then comes first.
+    /// After the provider refused this client: whether it accepts another of the client's secrets, which then becomes
+    /// the first.
     ///
-    /// No refresh token and no code travels with a secret that is not known to be good: see ``SecretTrial``. How often this
-    /// is tried is up to the breaker, which opens on the same occasion, or to the pause of the login that was refused.
+    /// No refresh token and no code is sent with a secret that is not known to be good: see ``SecretTrial``. How often
+    /// this is tried depends on the breaker, which opens on the same occasion, or on the pause of the refused login.
     ///
-    /// - Parameter time: What is left of the renewal's.
+    /// - Parameter time: The rest of the renewal's time.
     func findWorkingSecret(of provider: StoredProvider, within time: Duration) async -> Bool {
         guard provider.record.clientSecrets.count > 1 else { return false }
         return await findWorkingSecret(of: provider, within: time, hasBegun: secretTrials.begin(provider.handle))
     }
 
-    /// - Parameter hasBegun: Whether the trial is this caller's. Otherwise another's outcome is waited for.
+    /// - Parameter hasBegun: Whether this caller runs the trial. Otherwise it waits for another caller's result.
     func findWorkingSecret(of provider: StoredProvider, within time: Duration, hasBegun: Bool) async -> Bool {
         guard hasBegun else {
             if await secretTrials.outcome(provider.handle, within: time, timeSource: vault.timeSource) { return true }
-            // It may have ended before it was asked.
+            // The trial may have ended before this call.
             return await hasOtherSecret(than: provider)
         }
         var hasFound = await hasOtherSecret(than: provider)
@@ -29,15 +30,15 @@ extension RenewalContext {
         return hasFound
     }
 
-    /// Whether the vault has had another first secret put in place since the refused request was built: a trial that ended
-    /// a moment ago has found it, or an operator has entered it. Asking again would answer no new question.
+    /// Whether the vault has got another first secret since the refused request was built: a trial that ended a moment
+    /// ago has found it, or an operator has entered it. Another trial would find nothing new.
     private func hasOtherSecret(than provider: StoredProvider) async -> Bool {
         guard let stored = try? await vault.store.provider(provider.handle) else { return false }
         return stored.record.clientSecrets.first != provider.record.clientSecrets.first
     }
 
-    /// After a refusal that says nothing and counts as the end of a login: a wrong secret would look the same. Found out
-    /// before another login is sent; a secret that is refused opens the breaker.
+    /// Checks the client's secret after a refusal without a reason that counts as the end of a login: a wrong secret
+    /// would look the same. This happens before another login is sent; a refused secret opens the breaker.
     func checkSecret(of provider: StoredProvider, within time: Duration) async {
         guard !provider.record.isPublicClient, secretTrials.begin(provider.handle) else { return }
         guard await !hasOtherSecret(than: provider) else { return secretTrials.end(provider.handle, hasFound: true) }
@@ -65,13 +66,14 @@ extension RenewalContext {
             timeLeft: { end - timeSource.uptime() })
     }
 
-    /// Puts a secret that the provider has just taken before those that it refused. The others stay, in their order.
+    /// Moves a secret that the provider has just accepted before those that it refused. The others stay, in their
+    /// order.
     func promote(_ index: Int, of provider: StoredProvider) async -> Bool {
         let known = provider.record.clientSecrets
         guard known.indices.contains(index) else { return false }
         do {
             let stored = try await vault.store.updateProvider(provider.handle) { record, _ in
-                // What was stored meanwhile is newer, also if it was another process that stored it.
+                // A secret stored meanwhile is newer, even by another process.
                 guard record.clientSecrets == known else { return [] }
                 record.clientSecrets.insert(record.clientSecrets.remove(at: index), at: 0)
                 return [

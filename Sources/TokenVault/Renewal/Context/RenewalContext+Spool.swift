@@ -4,10 +4,10 @@ import VaultCrypto
 import VaultStorage
 
 extension RenewalContext {
-    /// Brings replies that the vault could not take when they came to where they belong: into the vault, if their attempt
-    /// is still the one that the login waits for; otherwise to where such tokens go.
+    /// Stores spooled replies, which the vault could not take when they came: in their login, if it still waits for
+    /// their attempt; otherwise wherever such tokens belong.
     ///
-    /// Any number of processes may do this at once. The first commit counts; the others find it.
+    /// Any number of processes may do this at once. The first commit counts; the others find it done.
     ///
     /// - Parameter login: nil for all logins.
     @discardableResult
@@ -43,21 +43,21 @@ extension RenewalContext {
 
     struct Restored {
         var count = 0
-        /// Whether none is left of those that were looked for.
+        /// Whether no reply of the requested logins is left.
         var isComplete = true
-        /// Why the last of them is left.
+        /// Why the last of them was left.
         var failure: (any Error)?
     }
 
-    /// Nothing can be had from an entry that was cut short: it was never acknowledged, so its tokens were in the memory of
-    /// its process alone. One that is whole and does not open is left for an operator.
+    /// Removes an entry that was cut short: it was never acknowledged, so its tokens existed only in the memory of its
+    /// process. A complete one that cannot be opened is left for an operator.
     private func dropIfTorn(_ listing: SpoolListing) {
         guard listing.damage == .torn, let handle = listing.handle, listing.owner != vault.store.owner else { return }
         vault.logger.warning("a spooled reply was cut short when its process ended")
         try? vault.store.spool.remove(handle)
     }
 
-    /// One of ours whose renewal is still trying: it comes to its end by itself.
+    /// Whether it is a reply of this process whose renewal is still trying to store it.
     private func isBeingStored(_ reply: SpooledReply, _ owner: Int64) -> Bool {
         owner == vault.store.owner && vault.isUnderWay(reply.fence)
     }

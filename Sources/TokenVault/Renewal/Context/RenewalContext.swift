@@ -2,8 +2,8 @@ import Logging
 import OAuthClient
 import VaultStorage
 
-/// What all renewals of one ``UserManager`` share: the vault, the way to providers and to the app, and what was learned
-/// of both. In memory: forgetting any of it costs a request or two.
+/// The shared parts of all renewals of one ``UserManager``: the vault, the connections to providers and to the app, and
+/// knowledge about both. In memory: forgetting any of it costs a request or two.
 package final class RenewalContext: Sendable {
     let vault: Vault
     let channel: ProviderChannel
@@ -56,9 +56,9 @@ package final class RenewalContext: Sendable {
     /// Whether logins without a refresh token can be renewed here.
     var canAskApp: Bool { handler != nil || sessionHandlers.isInstalled }
 
-    /// Until when the provider is not asked; nil: it may be, and the caller is the one who tries.
+    /// Returns until when the provider must not be asked; nil: it may be asked, and the caller is the one to try.
     ///
-    /// - Parameter isClean: Whether the login that wants to has not been refused since its last success.
+    /// - Parameter isClean: Whether the login in question has not been refused since its last success.
     func probe(_ provider: StoredProvider, isClean: Bool = true) -> Timestamp? {
         let now = vault.now
         return health.change(provider.handle) {
@@ -66,7 +66,8 @@ package final class RenewalContext: Sendable {
         }
     }
 
-    /// - Parameter moment: In which the breaker let the refused request pass: ``Breaker/moment``. Nil: in this one.
+    /// - Parameter moment: The breaker's moment when it let the refused request pass: ``Breaker/moment``. Nil: the
+    ///   current one.
     func openBreaker(_ provider: StoredProvider, moment: Int? = nil) {
         let (now, random) = (vault.now, random())
         health.change(provider.handle) {
@@ -77,11 +78,11 @@ package final class RenewalContext: Sendable {
             "a provider refused this client", metadata: ["vault-provider-handle": "\(provider.handle.text)"])
     }
 
-    /// The provider refused what one login asked for. Several of them in a row, and it is the client's matter.
+    /// The provider refused the request of one login. After several in a row, the client is assumed to be at fault.
     ///
     /// - Parameters:
     ///   - isClean: Whether the login had not been refused since its last success.
-    ///   - moment: see ``openBreaker(_:moment:)``.
+    ///   - moment: See ``openBreaker(_:moment:)``.
     func noteRefusal(of login: LoginHandle, isClean: Bool, by provider: StoredProvider, moment: Int) {
         let (now, random) = (vault.now, random())
         let isEnough = health.change(provider.handle) {
@@ -94,7 +95,7 @@ package final class RenewalContext: Sendable {
             metadata: ["vault-provider-handle": "\(provider.handle.text)"])
     }
 
-    /// Learns what the vault says: whether the provider is stopped, because it has ended too many logins.
+    /// Updates from the vault whether the provider is stopped, because it has ended too many logins.
     func followStop(of provider: StoredProvider) async throws(StoreError) {
         let now = vault.now
         let isStopped = try await vault.store.endings(of: provider.handle).stoppedAt != nil
@@ -105,12 +106,12 @@ package final class RenewalContext: Sendable {
 
     func random() -> Double { options.random() }
 
-    /// Runs the action when the app has had its time; nil if it has all the time in the world.
+    /// Runs the action when the app's time is over; nil if it has no time limit.
     func alarm(_ action: @escaping @Sendable () -> Void) -> Task<Void, Never>? {
         options.handlerTimeLimit.map { vault.timeSource.alarm(after: $0, action) }
     }
 
-    /// Lets the app answer, in a task that none of a caller's task-local values reaches.
+    /// Asks the app, in a task without the caller's task-local values.
     func ask(_ asked: AskedLogin, _ question: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
         vault.spawn { await AskedLogin.$current.withValue(asked) { await question() } }
     }

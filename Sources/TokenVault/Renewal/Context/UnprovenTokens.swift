@@ -1,9 +1,9 @@
 import Synchronization
 import VaultStorage
 
-/// Which logins got a new refresh token here that has not been seen to work: the one before is still kept for them.
+/// Logins that got a new refresh token here that is not proven to work yet: the previous one is still kept for them.
 ///
-/// In memory and bounded: what is forgotten here is erased with the next renewal.
+/// In memory and bounded: a predecessor forgotten here is erased with the next renewal.
 final class UnprovenTokens: Sendable {
     struct Entry: Sendable {
         let login: LoginHandle
@@ -22,7 +22,7 @@ final class UnprovenTokens: Sendable {
         }
     }
 
-    /// Takes the entry of this login out, if it is about this generation.
+    /// Removes and returns the entry of this login, if it is about this generation.
     func take(_ login: LoginHandle, generation: Int64) -> Entry? {
         entries.withLock { entries in
             guard let entry = entries[login], entry.generation == generation else { return nil }
@@ -31,7 +31,7 @@ final class UnprovenTokens: Sendable {
         }
     }
 
-    /// Takes those out that are from before this time.
+    /// Removes and returns the entries from before this time.
     func takeAll(before time: Timestamp) -> [Entry] {
         entries.withLock { entries in
             guard entries.contains(where: { $0.value.since < time }) else { return [] }

@@ -1,10 +1,10 @@
 import Synchronization
 import VaultStorage
 
-/// One renewal in flight and those who wait for it.
+/// One renewal in flight and its waiting callers.
 ///
-/// The work is a task of the engine. Waiters come and go; none of them can end it, but work that is no longer wanted by any of
-/// them may be told so.
+/// The work is a task of the engine. Waiters come and go; none of them can end it, but the work may be notified when
+/// none of them wants it any longer.
 final class Flight: Sendable {
     typealias Ending = RenewalMachine.Ending
 
@@ -16,7 +16,7 @@ final class Flight: Sendable {
         case deadlinePassed
     }
 
-    /// The place of one who waits.
+    /// One waiter's entry.
     struct Waiter: Sendable {
         fileprivate let id: Int
         fileprivate let answer = OneAnswer<Wait>()
@@ -24,11 +24,11 @@ final class Flight: Sendable {
 
     private struct Waiter {
         let answer: OneAnswer<Wait>
-        /// Which spooled tokens are good enough for this one.
+        /// Which spooled tokens are good enough for this waiter.
         var accepts: @Sendable (SpooledReply) -> Bool = { _ in false }
     }
 
-    /// What the renewal brings a token for.
+    /// The target of the renewed token.
     let target: TokenTarget
 
     private struct State {
@@ -49,19 +49,19 @@ final class Flight: Sendable {
         self.target = target
     }
 
-    /// The provider refused this client, and then took it with another secret: the next renewal may succeed.
+    /// The provider refused this client, and then accepted another of its secrets: the next renewal may succeed.
     func noteNewSecret() {
         state.withLock { $0.hasNewSecret = true }
     }
 
     var hasNewSecret: Bool { state.withLock { $0.hasNewSecret } }
 
-    /// What to do when every caller that ever waited has been cancelled. Runs at most once.
+    /// Sets the action for when every caller that ever waited has been cancelled. Runs at most once.
     func onAbandon(_ action: @escaping @Sendable () -> Void) {
         state.withLock { $0.onAbandon = action }
     }
 
-    /// What to do once a caller waits for a token, and not only the scheduler for its work. Runs at most once.
+    /// Sets the action for when a caller waits for a token, and not only the scheduler for its work. Runs at most once.
     func onCaller(_ action: @escaping @Sendable () -> Void) {
         let runsNow = state.withLock { state in
             if !state.hasCaller { state.onCaller = action }
@@ -70,9 +70,9 @@ final class Flight: Sendable {
         if runsNow { action() }
     }
 
-    /// Counts one who is going to wait.
+    /// Counts a new waiter.
     ///
-    /// - Parameter isCaller: for a token.
+    /// - Parameter isCaller: Whether it waits for a token.
     func join(isCaller: Bool = true) -> Waiter {
         let (waiter, action) = state.withLock { state in
             state.joined += 1
@@ -93,7 +93,7 @@ final class Flight: Sendable {
         as waiter: Waiter, deadline: Duration?, timeSource: any TimeSource,
         accepts: @escaping @Sendable (SpooledReply) -> Bool = { _ in false }
     ) async -> Wait {
-        // What is there already is there also for who waits for no time at all.
+        // Existing tokens are also for a caller that waits for no time at all.
         let served = state.withLock { state -> SpooledReply? in
             state.waiters[waiter.id]?.accepts = accepts
             return state.spooled.flatMap { accepts($0) ? $0 : nil }
@@ -119,7 +119,7 @@ final class Flight: Sendable {
         for waiter in waiters { waiter.answer.give(.ended(ending)) }
     }
 
-    /// Lets those go whom these tokens serve, and whoever comes until the end.
+    /// Resumes the waiters that these tokens serve, now and until the end.
     func serve(_ reply: SpooledReply) {
         let served = state.withLock { state in
             state.spooled = reply

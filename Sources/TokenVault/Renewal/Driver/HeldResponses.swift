@@ -12,7 +12,7 @@ final class FenceSet: Sendable {
     }
 }
 
-/// Responses that no listener may hear of yet: the tokens in them are not stored.
+/// Responses that listeners must not see yet: their tokens are not stored.
 final class HeldResponses: Sendable {
     private let recorders = Mutex<[ResponseRecorder]>([])
 

@@ -2,7 +2,7 @@ import OAuthClient
 import VaultCrypto
 import VaultStorage
 
-// Asking the app. Nothing is spent by it, so it may be given up at any time.
+// Asking the app. This spends nothing, so it may be given up at any time.
 extension Renewal {
     /// Asks the ``TokenRefreshHandler`` for a token.
     func ask(_ claim: RenewalClaim, _ attempt: inout RenewalAttempt?) async -> RenewalMachine.Event {
@@ -54,7 +54,7 @@ extension Renewal {
         return .replied(.tokens)
     }
 
-    /// Asks the ``SessionHandler`` what to do; once more if another one is installed meanwhile.
+    /// Asks the ``SessionHandler`` what to do, and a second time if another one is installed meanwhile.
     private func askSession(
         _ claim: RenewalClaim, _ current: RenewalAttempt, _ attempt: inout RenewalAttempt?
     ) async -> RenewalMachine.Event {
@@ -97,7 +97,7 @@ extension Renewal {
             answer.give(.withdrawn)
         }
         let asked = AskedLogin(login: login) { answer.isOpen }
-        // It keeps the renewal until the handler has returned: from then on it lives as long as the app holds it.
+        // The task keeps the renewal until the handler has returned: from then on the app keeps it alive.
         return context.ask(asked) { [renewal] in await handler.sessionWillRenewAccessToken(renewal) }
     }
 
@@ -117,8 +117,8 @@ private enum HandlerAnswer: Sendable {
 }
 
 extension RenewalAttempt {
-    /// Whether a token of the app is a new one. One that has run out is none; the same one again neither, unless it is
-    /// valid for longer than was known.
+    /// Whether a token of the app is a new one. An expired one is not; nor is the same one again, unless it is valid
+    /// for longer than was known.
     func isNews(_ token: RefreshedAccessToken, at now: Timestamp) -> Bool {
         let expiry = GivenExpiry(token.expiresAt, now: now)
         guard let expiresAt = try? expiry.checked() ?? Timestamp(milliseconds: .max), expiresAt > now else {
@@ -134,7 +134,7 @@ extension RenewalAttempt {
 }
 
 extension Vault {
-    /// Whether the row says that the answer to this question would still be taken.
+    /// Whether, according to the row, the answer to this question would still be accepted.
     fileprivate func isStillWaiting(_ login: LoginHandle, for claim: RenewalClaim) async throws -> Bool {
         do throws(StoreError) {
             let stored = try await store.login(login)

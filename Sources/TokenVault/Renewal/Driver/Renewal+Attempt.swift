@@ -11,7 +11,7 @@ extension Renewal {
             let refreshToken = try? RefreshToken(received: text),
             let binding = try? ServerBinding(provider.record)
         else {
-            // What is stored cannot be sent: a matter of what is stored, not of this grant, nor of others.
+            // The stored data cannot be sent: neither this grant nor others are at fault.
             return .replied(.verdict(.misconfigured))
         }
         let stored = current.stored
@@ -38,7 +38,7 @@ extension Renewal {
         if let obstacle = await obstacle(current, claim) { return .replied(.verdict(.notSent(obstacle))) }
         budget.begin(uptime: vault.timeSource.uptime())
         let result = await endpoint.refresh(exchange, context: classification)
-        // A request came first that carries no refresh token. Perhaps this login's time was over when it was answered.
+        // The first request carried no refresh token. This login's time may have been over when it was answered.
         if result.grantsSent == 0, result.requestsSent > 0,
             let obstacle = await obstacleNow(current, claim)
         {
@@ -76,14 +76,14 @@ extension Renewal {
         return await .replied(.verdict(.inDoubt(mayReplay: mayReplay(claim, current, startedAt))))
     }
 
-    /// What the provider has refused this login before, and whether others of it fared better meanwhile.
+    /// The provider's earlier refusals of this login, and whether other logins there fared better meanwhile.
     private func rejections(
         _ attempt: RenewalAttempt, _ provider: StoredProvider
     ) async -> OAuthClient.RejectionHistory? {
         guard let history = attempt.stored.session.rejections else { return nil }
         let span = max(.zero, vault.span(since: history.since).atLeast)
         let limit = (try? provider.record.profile.reply.rejectionLimit) ?? ReplyRules.rfc.rejectionLimit
-        // Looked for only where it decides.
+        // Read only where it decides.
         let isAtLimit = history.count >= limit.count - 1 && span >= limit.span
         var evidence = false
         if isAtLimit {
@@ -110,14 +110,14 @@ extension Renewal {
 
 /// A reply that may mean that the provider no longer accepts the client's secret.
 enum ClientRefusal: Sendable {
-    /// It says so, in one way or another.
+    /// The reply says so, in one way or another.
     case told
-    /// An empty refusal, which by the profile is the end of the login, and would look the same.
+    /// An empty refusal, which the profile treats as the end of the login; a wrong secret would look the same.
     case bare
 
     init?(_ outcome: TokenOutcome, isConfidential: Bool) {
         switch outcome {
-        // Some servers call a client with a wrong secret unauthorized.
+        // Some servers answer a wrong secret with unauthorized_client.
         case .misconfigured(.client), .misconfigured(.refused(.unauthorizedClient)): self = .told
         case .dead(.bareStatus) where isConfidential: self = .bare
         default: return nil
@@ -126,6 +126,6 @@ enum ClientRefusal: Sendable {
 }
 
 extension TokenOutcome {
-    /// Whether the chain goes on with what came, so that the reply belongs to its next link.
+    /// Whether the chain advances with the reply, so that the reply belongs to its next link.
     fileprivate var movesOn: Bool { if case .success = self { true } else { false } }
 }

@@ -2,12 +2,12 @@ import OAuthClient
 import VaultStorage
 
 extension Renewal {
-    /// D1: reads the row again, judges it again, and writes the intent, in one transaction.
+    /// D1: reads the row again, checks it again, and writes the intent, in one transaction.
     ///
     /// - Parameters:
-    ///   - mayAsk: Whether the ``SessionHandler`` is to be asked, if there is one.
-    ///   - continuing: The claim under which it was asked, if it was: this one takes its place.
-    ///   - givenBack: How many claims of this renewal have come to nothing before.
+    ///   - mayAsk: Whether the ``SessionHandler`` must be asked, if there is one.
+    ///   - continuing: The claim under which it was asked, if it was: this one replaces it.
+    ///   - givenBack: How many claims of this renewal have been given back before.
     func claim(
         _ demand: RenewalDemand, mayAsk: Bool, continuing: RenewalClaim?, givenBack: Int
     ) async -> (RenewalMachine.Event, RenewalAttempt?) {
@@ -16,12 +16,12 @@ extension Renewal {
         let provider: StoredProvider?
         var hasOtherLogins = false
         var abandoned: Int64?
-        // Looked at once: a handler that comes later is asked at the next renewal.
+        // Checked once: a handler that is installed later is asked at the next renewal.
         let asks = mayAsk && context.sessionHandlers.isInstalled
         let sends: Bool
         let isClean: Bool
         do {
-            // Before anything is written: whether the provider is there and may be asked.
+            // Before anything is written: does the provider exist, and may it be asked?
             let stored = try await vault.store.login(login)
             sends = stored.refresh?.refreshToken != nil && !asks
             isClean = stored.session.isClean
@@ -29,8 +29,7 @@ extension Renewal {
             let needed = needsProvider ? stored.provider : nil
             provider = if let needed { try await vault.store.provider(needed) } else { nil }
             if let intent = stored.intent, vault.owner(of: intent) == .gone {
-                // What its owner may have left beside the vault comes first: a token that was replaced must not be
-                // sent.
+                // Replies that the intent's owner may have spooled come first: a replaced token must not be sent.
                 let restored = await context.restoreSpooled(of: login)
                 guard restored.isComplete else {
                     return (restored.failure.map(Self.event) ?? .storeFailed, nil)
@@ -43,7 +42,7 @@ extension Renewal {
                 hasOtherLogins = await vault.hasOtherLogins(than: login, of: stored.userId, at: provider.handle)
             }
             if let provider, sends { try await context.followStop(of: provider) }
-            // Room for the reply, should the vault not be able to take it.
+            // Reserves room for the reply, in case the vault cannot take it.
             if provider != nil { try vault.store.spool.prepare(for: vault.flightCount) }
         } catch {
             return (Self.event(for: error), nil)
@@ -57,10 +56,10 @@ extension Renewal {
         var plan = Plan(
             provider: provider, abandoned: abandoned, hasOtherLogins: hasOtherLogins, asks: asks,
             questionFence: continuing?.method == .session ? continuing?.fence : nil, givenBack: givenBack)
-        // Asking the app needs no turn: it may take a minute.
+        // Asking the app needs no permit: it may take a minute.
         if let provider, sends { await takeTurn(at: provider) }
         plan.moment = provider.map { context.health[$0.handle].breaker.moment } ?? 0
-        // The renewal before may have found out that it is better not to try.
+        // The previous renewal may have found a reason not to try.
         if let provider,
             let until = context.probe(provider, isClean: isClean)
         {
@@ -74,7 +73,7 @@ extension Renewal {
             claimed = await writeIntent(demand, plan)
         }
         let (event, attempt) = claimed ?? (.storeFailed, nil)
-        // Who sends nothing does not keep others from it.
+        // A claim that sends nothing does not block others.
         if attempt?.claim.method != .grant { turn.end(isUnused: true) }
         return (event, attempt)
     }
@@ -89,9 +88,9 @@ extension Renewal {
             ? .providerStopped(until: until) : .breakerOpen(until: until)
     }
 
-    /// Waits until the provider may be asked, where its profile says how often it may.
+    /// Waits for a permit to ask the provider, where its profile limits the rate.
     ///
-    /// - Returns: false if nothing new may begin.
+    /// - Returns: False if nothing new may begin.
     @discardableResult
     func takeTurn(at provider: StoredProvider) async -> Bool {
         guard let limits = provider.record.turnLimits else { return !vault.isClosing }
@@ -99,7 +98,7 @@ extension Renewal {
         return isGiven && !vault.isClosing
     }
 
-    /// Nil, and nothing is written, if the claim would send something and has no turn.
+    /// Nil, and nothing is written, if the claim would send something and has no permit.
     private func writeIntent(
         _ demand: RenewalDemand, _ plan: Plan
     ) async -> (RenewalMachine.Event, RenewalAttempt?)? {
@@ -128,7 +127,7 @@ extension Renewal {
                 switch decision {
                 case .satisfied: return (.satisfied, nil)
                 case .refused(let refusal): return (.refused(refusal), nil)
-                // Who works on it settles it.
+                // The owner at work settles it.
                 case .ownedElsewhere: return (demand.isForCaller ? .ownedElsewhere : .satisfied, nil)
                 case .close:
                     state.auditEvents.append(AuditEvent(.renewalFailed, [.cause(.withdrawn)]))
@@ -145,7 +144,7 @@ extension Renewal {
                         method, doubt, owner: vault.store.owner, at: now,
                         isContinued: plan.isAsked(under: state.intent), isUnspent: { vault.isUnspent($0) })
                     claim.target = target
-                    // Known as under way before anybody can read the intent.
+                    // Known as in progress before another process can read the intent.
                     vault.attemptStarted(claim.fence)
                     fences.insert(claim.fence)
                     let attempt = RenewalAttempt(
@@ -161,16 +160,16 @@ extension Renewal {
         }
     }
 
-    /// What was found out before an intent is written.
+    /// The preparations for writing an intent.
     private struct Plan: Sendable {
         let provider: StoredProvider?
-        /// The intent whose owner was gone before its spool was looked into. One that dies later has not been looked
-        /// at: it counts as working once more.
+        /// The intent whose owner was gone before its spool was read. The spool of an owner that dies later has not
+        /// been read: that owner counts as working again.
         let abandoned: Int64?
         let hasOtherLogins: Bool
-        /// Whether the ``SessionHandler`` says what comes next.
+        /// Whether the ``SessionHandler`` decides how to renew.
         let asks: Bool
-        /// Of the intent under which it has been asked.
+        /// The fence of the intent under which it has been asked.
         let questionFence: Int64?
         let givenBack: Int
         var moment = 0
@@ -178,7 +177,7 @@ extension Renewal {
         func isAsked(under intent: IntentRecord?) -> Bool { questionFence != nil && intent?.fence == questionFence }
     }
 
-    /// What a failed read or write means before anything was sent.
+    /// The event for a read or write that failed before anything was sent.
     private static func event(for error: any Error) -> RenewalMachine.Event {
         switch (error as? StoreError)?.code {
         case .notFound(.provider): .refused(.providerMissing)
@@ -196,11 +195,11 @@ extension Renewal {
 }
 
 extension ProviderRecord {
-    /// Nil: it may be asked as often as anybody likes.
+    /// Nil: there is no limit.
     var turnLimits: ProviderLimiter.Limits? {
         guard let profile = try? profile else { return nil }
         let limits = profile.limits
-        // Where a wrong secret looks like a dead login, one login finds out at a time.
+        // Where a wrong secret looks like a dead login, only one login at a time finds out.
         let isAmbiguous = !profile.reply.bareDeadStatuses.isEmpty && !clientSecrets.isEmpty
         let concurrent = isAmbiguous ? 1 : limits.concurrentRequests
         guard concurrent != nil || limits.requestsPerMinute != nil else { return nil }

@@ -4,13 +4,13 @@ import VaultStorage
 extension Renewal {
     /// Gives the app's token to the provider in exchange for tokens of its own.
     ///
-    /// Nothing of the login's chain is spent by it, so a reply that is lost leaves no doubt: the app is asked again.
+    /// This spends nothing of the login's chain, so a lost reply leaves no doubt: the app is asked again.
     func exchange(_ claim: RenewalClaim, _ attempt: inout RenewalAttempt?) async -> RenewalMachine.Event {
         guard let current = attempt, let provider = current.provider, let authToken = current.authToken,
             let rules = try? provider.record.profile.exchange, let binding = try? ServerBinding(provider.record)
         else { return .replied(.verdict(.misconfigured)) }
         attempt?.authToken = nil
-        // Only now: while the app thinks, others may ask the provider.
+        // Only now: while the app was deciding, others could ask the provider.
         guard await takeTurn(at: provider) else { return .replied(.verdict(.withdrawn)) }
         let stored = current.stored
         let recorder = context.channel.recorder(of: .fetch)
@@ -46,7 +46,7 @@ extension Renewal {
 }
 
 extension RenewalFailure {
-    /// What an exchange that brought nothing means. It never kills a login: what was refused is the app's token.
+    /// The meaning of an exchange that brought nothing. It never ends a login: the app's token was refused.
     init(ofExchange outcome: TokenOutcome) {
         self =
             switch outcome {

@@ -4,22 +4,22 @@ import VaultCrypto
 import VaultStorage
 
 extension Renewal {
-    /// D2: the new tokens, before anything else happens with them.
+    /// D2: stores the new tokens, before anything else happens with them.
     ///
-    /// - Parameter isSecond: The successor without an access token of the reply before has been redeemed already.
+    /// - Parameter isSecond: Whether the previous reply's successor without an access token has been redeemed already.
     func store(
         _ claim: RenewalClaim, _ outcome: RenewalReply, _ attempt: RenewalAttempt?, isSecond: Bool
     ) async -> RenewalMachine.Event {
         guard let attempt, let reply = attempt.reply else { return .storeFailed }
         let now = vault.now
-        // Asking again would bring the same: a downgrade, or a second successor without an access token in a row.
+        // Asking again would bring the same: a downgrade, or a second successor in a row without an access token.
         let isFruitless =
             outcome == .successorOnly(.downgraded) || outcome == .successorOnly(.accessTokenMissing) && isSecond
-        // What counts is what the vault says: another process may have let it go on.
+        // The vault decides: another process may have resumed the provider.
         let isStopped = attempt.provider.map { context.health[$0.handle].breaker.isStopped } ?? false
         do {
             let isStored = try await vault.change(login, endings: isStopped ? .max : nil) { state in
-                // A commit that was reported as failed may have happened all the same.
+                // A commit that was reported as failed may have succeeded all the same.
                 if state.holds(reply) { return true }
                 state.auditEvents += attempt.repeatEvents
                 guard state.isOpen(claim) else {
@@ -51,7 +51,7 @@ extension Renewal {
         }
     }
 
-    /// The login is gone: what came late for it is to be revoked.
+    /// The login is gone: its late tokens must be revoked.
     private func discardWithoutLogin(_ reply: SpooledReply) async -> RenewalMachine.Event {
         guard let record = reply.revocation(at: vault.now) else { return .superseded }
         do {
@@ -74,7 +74,7 @@ extension Renewal {
         }
     }
 
-    /// Beside the vault, because the vault does not take them now.
+    /// Writes the tokens outside the vault, because the vault cannot take them now.
     func spool(_ attempt: inout RenewalAttempt?) -> RenewalMachine.Event {
         guard let reply = attempt?.reply else { return .spoolFailed }
         do throws(StoreError) {
@@ -88,26 +88,26 @@ extension Renewal {
         }
     }
 
-    /// The vault has them, or they went where tokens go that no login waits for.
+    /// The vault has the tokens, or they went where tokens without a waiting login belong.
     func unspool(_ attempt: inout RenewalAttempt?) {
         guard let handle = attempt?.spooled else { return }
         attempt?.spooled = nil
         do throws(StoreError) {
             try vault.store.spool.remove(handle)
         } catch {
-            // Whoever finds the entry finds its tokens in the vault too.
+            // A process that finds the entry finds its tokens in the vault, too.
             vault.logger.debug(
                 "a spooled reply that is stored could not be removed",
                 metadata: ["vault-login-handle": "\(login.text)"])
         }
     }
 
-    /// Writes an outcome without tokens.
+    /// Records an outcome without tokens.
     func record(
         _ claim: RenewalClaim, _ verdict: RenewalFailure, _ attempt: RenewalAttempt?
     ) async -> RenewalMachine.Event {
         let policy = attempt?.policy ?? ReplayPolicy()
-        // Should this not be written, this process still knows that nothing was spent.
+        // If this cannot be written, this process still knows that nothing was spent.
         if verdict.newDoubt == nil, attempt?.leavesDoubt != true { vault.noteUnspent(claim.fence) }
         var hasOthers = false
         if let attempt { hasOthers = await hasOtherLogins(attempt) }
@@ -133,8 +133,8 @@ extension Renewal {
                 state.auditEvents += repeatEvents
                 guard state.isOpen(claim) else { return Recorded.superseded }
                 guard state.position == claim.position else {
-                    // The app has set an access token meanwhile: nothing of this is news, except a doubt about the refresh
-                    // token, which is still the current one.
+                    // The app has set an access token meanwhile: only a doubt about the refresh token, which is still
+                    // the current one, is news.
                     state.rest(after: claim, newDoubt: verdict.newDoubt ?? trial.newDoubt)
                     return .superseded
                 }
@@ -175,8 +175,8 @@ extension Renewal {
         }
     }
 
-    /// The doubt that an exchange has left, and the replay that follows, before that is sent: whoever looks afterwards
-    /// sees each time that the refresh token travelled, whatever becomes of this process.
+    /// Records the doubt from an exchange, and the replay that follows, before the replay is sent: later readers see
+    /// each time that the refresh token was sent, even if this process dies.
     func noteReplay(_ claim: RenewalClaim, _ attempt: inout RenewalAttempt?) async -> RenewalMachine.Event {
         let nonces = attempt?.nonces ?? [:]
         let repeatEvents = attempt?.repeatEvents ?? []
@@ -253,13 +253,13 @@ extension Renewal {
 }
 
 extension RenewalFailure {
-    /// The server has refused this very token.
+    /// Whether the server has refused this very token.
     var isRefusalOfToken: Bool { self == .dead(.deadGrant) || self == .dead(.lostResponse) }
 
-    /// What the attempt itself has left in doubt.
+    /// The doubt that the attempt itself has caused.
     var newDoubt: RenewalDoubt.Cause? {
         switch self {
-        // A refusal that is not written, because the row moved on, must still be known to come after a lost reply.
+        // A refusal that is not written, because the row has advanced, must still be known to follow a lost reply.
         case .inDoubt, .dead(.lostResponse): .lostReply
         case .transient(_, keepsDoubt: true, _), .unprocessed(_, keepsDoubt: true): .serverError
         case .dead, .needsUser, .clientRefused, .misconfigured, .targetRefused, .transient, .unprocessed, .notSent,

@@ -1,8 +1,8 @@
 import Tracing
 
 extension Renewal {
-    /// Runs the renewal in a span of its own, a child of the call that started it: a caller that waits for another's flight
-    /// finds it there. Nothing of the user or the login is told, and no token.
+    /// Runs the renewal in a span of its own, a child of the call that started it: a caller that waits for another's
+    /// flight finds it there. The span contains nothing about the user or the login, and no token.
     func traced(_ work: () async -> (RenewalMachine.Ending, asked: String?)) async -> RenewalMachine.Ending {
         let tracer = context.options.tracer ?? InstrumentationSystem.tracer
         return await tracer.withAnySpan("token_vault.renewal", context: trace, ofKind: .client) { span in

@@ -4,9 +4,9 @@ import OAuthClient
 import VaultStorage
 
 extension Renewal {
-    /// Keeps what came and could not be used, before anything else is done about the doubt that it leaves.
+    /// Keeps an unusable reply, before anything else is done about the doubt that it leaves.
     ///
-    /// - Parameter movesOn: The chain takes its next step with it anyway.
+    /// - Parameter movesOn: Whether the chain takes its next step with it anyway.
     func keep(_ reply: DoubtfulReply, _ claim: RenewalClaim, movesOn: Bool) async {
         let record = UnusableReplyRecord(
             login: login, position: movesOn ? claim.position.successor : claim.position, fence: claim.fence,

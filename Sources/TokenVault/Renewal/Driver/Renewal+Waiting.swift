@@ -3,8 +3,8 @@ import VaultStorage
 extension Renewal {
     static let pauseBeforeReplay = Duration.milliseconds(250)
 
-    /// The waits of the machine. Waiting for another owner watches the intent by reading: a write for each look would
-    /// be a durable commit that changes nothing.
+    /// The waits of the machine. Waiting for another owner means reading the intent: a write for each check would be a
+    /// durable commit that changes nothing.
     func rest(
         _ pause: RenewalMachine.Pause, _ attempt: RenewalAttempt?, _ patience: inout CloseBackoff
     ) async -> RenewalMachine.Event {
@@ -24,15 +24,15 @@ extension Renewal {
         return .pauseEnded
     }
 
-    /// How long the owner of an intent may take; nil: there is no limit. Asking the app is no request, and what it
-    /// answers may have to be given to the provider then.
+    /// How long the owner of an intent may take; nil: there is no limit. Asking the app is no request, and its answer
+    /// may then have to be sent to the provider.
     private func stallLimit(of intent: IntentRecord, at provider: ProviderHandle?) async -> Duration? {
         let limit =
             if let set = context.options.stallLimit { set } else { await vault.stallLimit(of: provider) }
         return intent.isAsking ? context.options.handlerTimeLimit.map { $0 + limit } : limit
     }
 
-    /// A living owner is waited for until it has stored its result, or for as long as it can reasonably take.
+    /// Waits for a living owner until it has stored its result, or for as long as it can reasonably take.
     private func waitForOwner() async -> RenewalMachine.Event {
         var look = Duration.milliseconds(5)
         while true {
@@ -49,8 +49,8 @@ extension Renewal {
                 context.awaited.forget(login)
                 return .pauseEnded
             }
-            // Not by when it began: the wall clock may have been set, or be that of another machine. One that has been waited
-            // for in vain is not waited for again by every caller.
+            // Not by the time when it began: the wall clock may have been set, or be another machine's. An owner that
+            // was waited for in vain is not waited for again by every caller.
             let waited = context.awaited.time(of: intent.fence, for: login, at: vault.timeSource.uptime())
             // An app may take as long as it likes, if no limit is set.
             guard let limit = await stallLimit(of: intent, at: stored.provider) else { continue }
@@ -69,7 +69,7 @@ extension Renewal {
 /// How long a vault that is being closed waits for tokens that cannot be stored.
 ///
 /// Not for long once they are in the spool: the next process that opens the vault finds them there. Longer if they are
-/// nowhere but in memory, but not for ever: who closes wants to end, and the disk may be full until he has.
+/// only in memory, but not without end: the closing process wants to end, and the disk may stay full.
 struct CloseBackoff {
     static let longestPause = Duration.milliseconds(500)
     static let triesWithSpool = 3

@@ -4,9 +4,9 @@ import Tracing
 import VaultCrypto
 import VaultStorage
 
-/// Drives one ``RenewalMachine``: performs its effects and brings back what came of them.
+/// Drives one ``RenewalMachine``: performs its effects and returns their results as events.
 ///
-/// Tokens live here between the reply and the commit, and in the spool if the commit has to wait, and nowhere else.
+/// Between the reply and the commit, tokens are only here, and in the spool if the commit has to wait.
 struct Renewal: Sendable {
     let context: RenewalContext
     let flight: Flight
@@ -15,15 +15,15 @@ struct Renewal: Sendable {
     let target: TokenTarget
     /// Every intent that this renewal has written.
     let fences = FenceSet()
-    /// Intents that are taken from owners that live, because the policy says so.
+    /// Intents that are taken from living owners, because the policy says so.
     let stalled = FenceSet()
-    /// What came, until what it brought is stored.
+    /// Responses, until their tokens are stored.
     let responses = HeldResponses()
-    /// The right to ask a provider that lets only so many ask at a time.
+    /// The right to ask a provider that allows a limited number of requests at a time.
     let turn: RateLimitPermit
     /// How long it may take.
     let budget = RenewalBudget()
-    /// Of the call that started it, for traces.
+    /// The trace of the call that started it.
     let trace: ServiceContext
 
     var vault: Vault { context.vault }
@@ -139,7 +139,7 @@ struct Renewal: Sendable {
         context.health.change(provider.handle) { $0.breaker.probeEnded(now: now) }
     }
 
-    /// Whether the app has agreed to this very renewal a moment ago.
+    /// Whether the app agreed to this very renewal a moment ago.
     private func hasConsent() async -> Bool {
         guard let position = context.consents.take(login, uptime: vault.timeSource.uptime()) else { return false }
         return (try? await vault.store.login(login).position) == position
@@ -150,9 +150,9 @@ struct Renewal: Sendable {
         context.consents.note(login, at: position, uptime: vault.timeSource.uptime())
     }
 
-    /// What the provider said may be about the secret: then another one may be good.
+    /// The provider's answer may be about the secret: then another one may be good.
     ///
-    /// - Parameter note: Opens the breaker, perhaps. Who is stopped by it finds the trial under way.
+    /// - Parameter note: May open the breaker. A login that is stopped by it finds the trial in progress.
     private func tryOtherSecrets(
         of provider: StoredProvider, _ attempt: RenewalAttempt?, after note: () -> Void
     ) async {
@@ -161,7 +161,7 @@ struct Renewal: Sendable {
         note()
         let time = timeLeft(attempt)
         guard await context.findWorkingSecret(of: provider, within: time, hasBegun: isFirst) else { return }
-        // Nothing is wrong with the login: its pause was for the secret.
+        // The login is not at fault: its pause was for the secret.
         try? await vault.change(login) { $0.session.clearPostponements() }
         flight.noteNewSecret()
     }
@@ -179,7 +179,7 @@ struct Renewal: Sendable {
     }
 }
 
-/// What one attempt knows. Forgotten with it.
+/// The data of one attempt. Forgotten with it.
 struct RenewalAttempt: Sendable {
     let claim: RenewalClaim
     let provider: StoredProvider?
@@ -187,38 +187,39 @@ struct RenewalAttempt: Sendable {
     let policy: ReplayPolicy
     /// When the intent was known to be durable: how long the disk took for it does not count.
     var claimedAt: Duration
-    /// What may pass from then to the request.
+    /// The longest time from then to the request.
     let longestWay: Duration
-    /// When the provider's breaker let it pass: ``Breaker/moment``. Of what was refused in between it cannot have known.
+    /// The breaker's moment when it let the attempt pass: ``Breaker/moment``. The attempt knows nothing of later
+    /// refusals.
     let moment: Int
-    /// What the app gave to be exchanged.
+    /// The app's token for the exchange.
     var authToken: AuthToken?
-    /// What came, until it is stored.
+    /// The reply, until it is stored.
     var reply: SpooledReply?
-    /// Where it is kept meanwhile.
+    /// Its entry in the spool meanwhile.
     var spooled: SpoolHandle?
     var nonces: [String: DPoPNonce] = [:]
-    /// The life of the token that came is taken to be that of earlier ones.
+    /// Whether the new token is assumed to live as long as earlier ones.
     var hasKnownLifetime = false
     /// Whether the server may have spent the refresh token although its answer brought nothing.
     var leavesDoubt = false
-    /// What the provider said, if it refused.
+    /// The provider's answer, if it refused.
     var answer: ProviderAnswer?
-    /// What the last reply may say of the client's secret.
+    /// How the last reply may concern the client's secret.
     var refusal: ClientRefusal?
-    /// How often the refresh token travelled again within the last exchange, for a proof or a scope, as far as no
-    /// transaction has told of it.
+    /// How often the refresh token was sent again within the last exchange, for a proof or a scope, and not yet
+    /// recorded by a transaction.
     var unreportedRepeats = 0
 }
 
 extension RenewalAttempt {
-    /// What is to be told of the last exchange beside its outcome.
+    /// The audit events of the last exchange besides its outcome.
     var repeatEvents: [AuditEvent] {
         Array(repeating: AuditEvent(.renewalRepeated, [.cause(.challenge)]), count: unreportedRepeats)
     }
 }
 
-/// What the transaction of the intent read: nothing older may be sent.
+/// The login as read in the intent's transaction: nothing older may be sent.
 struct ClaimedLogin: Sendable {
     let login: LoginHandle
     let user: UserHandle
@@ -227,7 +228,7 @@ struct ClaimedLogin: Sendable {
     let refresh: RefreshRecord?
     let key: KeyRecord?
 
-    /// Whom an id token must name: the issuer too, if an earlier one named it.
+    /// The identity that an id token must name: with the issuer, if an earlier one named it.
     var identity: IDTokenIdentity? {
         guard let subject = session.subject else { return nil }
         let known = refresh?.idToken?.string().flatMap { try? IDToken($0) }.flatMap { IDTokenIdentity($0) }

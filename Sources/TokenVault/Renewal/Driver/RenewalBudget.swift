@@ -4,12 +4,12 @@ import VaultStorage
 /// The time of one renewal, from its first request to the last reply: repeats, nonce challenges and introspection
 /// included. `docs/adr/0045-give-each-renewal-one-time-budget.md`
 final class RenewalBudget: Sendable {
-    /// A request that could not have so much is not begun: a reply that is cut off is worth less than none.
+    /// A request with less time than this is not begun: a reply that is cut off is worth less than none.
     static let leastForRequest = Duration.seconds(10)
 
     private let startedAt = Mutex<Duration?>(nil)
 
-    /// Notes that something is about to be sent. Only the first time counts.
+    /// Records that something is about to be sent. Only the first time counts.
     func begin(uptime: Duration) {
         startedAt.withLock { startedAt in
             if startedAt == nil { startedAt = uptime }

@@ -2,7 +2,7 @@ import OAuthClient
 import VaultCrypto
 import VaultStorage
 
-// What a reply brought has one form from its receipt to its commit, in memory and in the spool.
+// The tokens of a reply have one form from receipt to commit, in memory and in the spool.
 extension SpooledReply {
     /// Tokens of the provider.
     init(_ issued: IssuedTokens, of attempt: RenewalAttempt, startedAt: Timestamp) {

@@ -1,8 +1,8 @@
 import VaultStorage
 
 extension RenewalEngine {
-    /// As ``join(_:target:demand:deadline:)``, for those who will not ask again by themselves: if the provider refused
-    /// this client and then took it with another secret, the login is renewed with that.
+    /// As ``join(_:target:demand:deadline:)``, for callers that will not ask again by themselves: if the provider
+    /// refused this client and then accepted another of its secrets, the login is renewed with that.
     func joinInBackground(_ login: LoginHandle, demand: RenewalDemand) async -> Flight.Wait {
         let (flight, wait) = await join(login, demand: demand, deadline: nil)
         guard await hasNewSecret(flight, wait, login) else { return wait }
@@ -27,8 +27,8 @@ extension RenewalEngine {
         return hasFound
     }
 
-    /// Whether the provider still is what another login's refusal has made it: the trial may have ended before this one
-    /// asked for it.
+    /// Whether the provider is still in the state that another login's refusal put it in: the trial may have ended
+    /// before this one asked for it.
     private func isLeftAlone(_ provider: ProviderHandle) async -> Bool {
         guard let stored = try? await vault.store.provider(provider) else { return true }
         return context.health[provider].breaker.openUntil(revision: stored.revision, now: vault.now) != nil

@@ -14,16 +14,16 @@ extension RenewalEngine {
             .isAcceptable(for: demand)
     }
 
-    /// The access token of a spooled reply, if the login is still where it was when the reply came.
+    /// The access token of a spooled reply, if the login has not changed since the reply came.
     func usableToken(in reply: SpooledReply, _ current: SessionSnapshot) -> VaultToken? {
         guard current.position == reply.position, current.session.failure?.isDead != true else { return nil }
         return token(of: reply, current)
     }
 
     /// The access token of a reply that has just come, where the login's row cannot be read: the reply is newer than
-    /// whatever was read before.
+    /// any earlier reading.
     ///
-    /// - Parameter known: What was read last.
+    /// - Parameter known: The login as it was read last.
     func usableToken(received reply: SpooledReply, _ known: SessionSnapshot) -> VaultToken? {
         token(of: reply, known)
     }
@@ -32,7 +32,7 @@ extension RenewalEngine {
         guard known.userStatus == .active, known.session.state != .terminated,
             let accessToken = reply.accessToken.flatMap({ AccessToken(stored: $0) })
         else { return nil }
-        // Of another chain nothing holds for this one.
+        // Nothing from another chain applies to this one.
         let session = known.position.chain == reply.position.chain ? known.session : nil
         return VaultToken(
             accessToken: accessToken, tokenType: TokenType(reply.tokenType), expiresAt: reply.expiresAt,

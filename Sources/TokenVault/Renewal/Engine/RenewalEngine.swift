@@ -7,10 +7,10 @@ import VaultStorage
 
 /// Starts renewals, one at a time for each login, and lets callers wait for them.
 ///
-/// The single-flight table is this object's; that of other managers and other processes is the intent in the vault.
+/// The single-flight table is this object's; between managers and processes, the intent in the vault plays that part.
 final class RenewalEngine: Sendable {
     let context: RenewalContext
-    /// A flight is here from the call that starts it until its own task takes it out.
+    /// A flight is in the table from the call that starts it until its own task removes it.
     private let flights = Mutex<[LoginHandle: Flight]>([:])
 
     init(_ context: RenewalContext) {
@@ -21,14 +21,14 @@ final class RenewalEngine: Sendable {
 
     /// Rounds after which a caller whose demand other callers' renewals did not meet gets an error.
     private static let mostRounds = 4
-    /// For so long a caller without a deadline goes on after what is no fault of login or provider.
+    /// How long a caller without a deadline keeps trying after failures that neither the login nor the provider caused.
     private static let longestRetry = Duration.seconds(30)
 
     /// A token that meets the demand, renewed if necessary; or the old one, if it is still acceptable.
     func renewedToken(
         _ snapshot: SessionSnapshot, target: TokenTarget = .own, demand: RenewalDemand, deadline: Duration?
     ) async throws -> VaultToken {
-        // Callers that wait for a renewal read what it brought before the vault is closed.
+        // Callers that wait for a renewal read its tokens before the vault is closed.
         let holdsVault = vault.flightStarted()
         defer { if holdsVault { vault.flightEnded() } }
         let asking = try AskedLogin.open.map { asked in
@@ -66,25 +66,27 @@ final class RenewalEngine: Sendable {
                 login, target: target, demand: demand,
                 deadline: deadline.map { $0 - (vault.timeSource.uptime() - started) })
             if wait == .cancelled { throw CancellationError() }
-            // Whatever came of it, the row says what is true now.
+            // Regardless of the result, the row has the current state.
             let current: SessionSnapshot
             do {
                 current = try await vault.session(.login(login))
             } catch let error as VaultError where error.code == .newerSchema {
-                // This version can no longer read any row of the vault. The caller still gets the token that has just come.
+                // This version can no longer read any row of the vault. The caller still gets the token that has just
+                // come.
                 guard case .spooled(let reply) = wait, let token = usableToken(received: reply, known) else {
                     throw error
                 }
                 return token
             }
-            // What the flight brought may have been there already when this caller came: then it was not for him.
+            // The flight's result may have been stored before this caller came: then the flight was not for this
+            // caller.
             let isNew = current.position != known.position
             known = current
             if let token = try acceptable(current, target, demand) { return token }
             if flight.target == target { round += 1 }
             switch wait {
             case .ended where flight.target != target:
-                // One token of the chain is spent at a time, whatever it is for; now it is this caller's turn.
+                // The chain renews one token at a time, for any target; now it is this caller's turn.
                 if let refusal = RenewalRefusal(current, now: vault.now) {
                     throw VaultError(.refused(refusal), current: current, now: vault.now)
                 }
@@ -107,8 +109,8 @@ final class RenewalEngine: Sendable {
         }
     }
 
-    /// Whether a renewal left this caller without a token for reasons of this moment: the intent was given back unsent,
-    /// or others have used the new token and seen it refused before this caller could read it.
+    /// Whether a renewal left this caller without a token for a passing reason: the intent was given back unsent, or
+    /// other callers have used the new token and seen it refused before this caller could read it.
     private func isPassing(
         _ ending: RenewalMachine.Ending, _ current: SessionSnapshot, _ target: TokenTarget
     ) -> Bool {
@@ -120,7 +122,7 @@ final class RenewalEngine: Sendable {
         }
     }
 
-    /// Joins the flight of this login, whatever it is for, or starts one.
+    /// Joins the flight of this login, for any target, or starts one.
     func join(
         _ login: LoginHandle, target: TokenTarget = .own, demand: RenewalDemand, deadline: Duration?
     ) async -> (Flight, Flight.Wait) {
@@ -148,14 +150,14 @@ final class RenewalEngine: Sendable {
         // It belongs to no caller, so no caller's cancellation reaches it.
         vault.spawn {
             let ending = await renewal.run()
-            // Out of the table before anybody wakes: who comes now reads the row again.
+            // Removed from the table before any waiter wakes: a new caller reads the row again.
             self.flights.withLock { $0[login] = nil }
             flight.end(ending)
             self.vault.flightEnded()
         }
     }
 
-    /// The stored token, if the caller may have it although it was to be renewed.
+    /// The stored token, if the caller may have it although it should be renewed.
     private func acceptable(
         _ snapshot: SessionSnapshot, _ target: TokenTarget, _ demand: RenewalDemand
     ) throws -> VaultToken? {
@@ -165,7 +167,8 @@ final class RenewalEngine: Sendable {
 }
 
 extension RenewalMachine.Ending {
-    /// The renewal was another caller's, with another demand, or he gave it up, or another change came first.
+    /// Whether the renewal was another caller's, with another demand, or was given up by that caller, or another change
+    /// came first.
     ///
     /// - Parameter isNew: Whether the login has changed since the caller saw it.
     fileprivate func allowsAnotherRound(isNew: Bool) -> Bool {

@@ -2,17 +2,17 @@ import OAuthClient
 import VaultStorage
 
 extension VaultError {
-    /// Why a renewal gave nothing that the caller can use, with what the provider said.
+    /// The error for a renewal that gave nothing useful to the caller, with the provider's answer.
     init(_ ending: RenewalMachine.Ending, current: SessionSnapshot, now: Timestamp) {
         let error = VaultError(of: ending, current: current, now: now)
         let answer: RefusalRecord? =
             switch ending {
             case .failed, .refused(.providerStopped), .refused(.dead), .refused(.postponed): current.session.lastRefusal
-            // Another login may have been refused: what stood in the way of this one's last request does not say why.
+            // Another login may have been refused: the obstacle of this one's last request does not explain that.
             case .refused(.breakerOpen): current.session.lastRefusal.flatMap { $0.failure == nil ? $0 : nil }
             default: nil
             }
-        // An end is final: why a request before it did not arrive does not help now.
+        // An end is final: an earlier request's failure to arrive does not matter now.
         let shown = answer.map { ProviderAnswer($0) }.flatMap { error.code.isEnd && $0.failure != nil ? nil : $0 }
         let cause = shown.flatMap { Self.cause($0) }
         self.init(
@@ -20,7 +20,7 @@ extension VaultError {
             logins: error.logins, retryAfter: error.retryAfter, answer: shown)
     }
 
-    /// What kept a renewal from its provider, and what helps.
+    /// The obstacle between a renewal and its provider, and a hint.
     private static func cause(_ answer: ProviderAnswer) -> (words: String, hint: String)? {
         if answer.location != nil {
             return (
@@ -46,7 +46,7 @@ extension VaultError {
         case .refused(let refusal):
             self.init(refusal, now: now)
         case .failed(.dead(let reason)):
-            // What is stored counts: a refusal may mean more there than by itself.
+            // The stored failure counts: a refusal may mean more there than by itself.
             let failure = current.session.failure.flatMap { $0.isDead ? RefreshFailure.Reason(code: $0.reason) : nil }
             self.init(dead: failure ?? reason)
         case .failed(.needsUser):
@@ -69,7 +69,7 @@ extension VaultError {
             self.init(RenewalRefusal.ownershipLost, now: now)
         case .failed(.notSent(.tooLate)):
             self.init(
-                .tryLater, "this process was too slow to send the renewal safely, again and again",
+                .tryLater, "this process was repeatedly too slow to send the renewal safely",
                 hint: "look at the load of this machine")
         case .failed(.notSent(.outOfTime)):
             self.init(.tryLater, "the provider was too slow for the renewal to end in its time", retryAfter: retryAfter)

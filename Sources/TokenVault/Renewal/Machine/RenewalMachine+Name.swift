@@ -1,5 +1,5 @@
 extension RenewalMachine.Ending {
-    /// For logs: constant words.
+    /// A constant word, for logs.
     var name: String {
         switch self {
         case .renewed: "renewed"

@@ -1,4 +1,4 @@
-// What the machine is told, what it asks for, and where it can be.
+// The machine's states, events and effects.
 extension RenewalMachine {
     enum State: Equatable, Sendable {
         case idle
@@ -12,13 +12,14 @@ extension RenewalMachine {
         case pausingBeforeReplay(RenewalClaim)
         /// The doubt, and the replay that is about to be sent, are being written.
         case notingReplay(RenewalClaim)
-        /// The app is being asked: for a token, or by what to renew.
+        /// The app is being asked: for a token, or how to renew.
         case asking(RenewalClaim)
         /// A token of the app is being given to the provider. Nothing of the login's own is spent.
         case exchanging(RenewalClaim)
         /// New tokens are in memory, perhaps in the spool too, and must reach the vault (D2).
         case storing(RenewalClaim, RenewalReply, failures: Int, isSpooled: Bool)
-        /// The vault did not take the new tokens; they are being written beside it. `last`: nothing more is tried after.
+        /// The vault did not take the new tokens; they are being written to the spool. `last`: nothing more is tried
+        /// afterwards.
         case spooling(RenewalClaim, RenewalReply, failures: Int, last: RenewalRefusal?)
         /// An outcome without tokens is being written.
         case recording(RenewalClaim, RenewalFailure, failures: Int)
@@ -32,23 +33,23 @@ extension RenewalMachine {
         /// Another caller or process has renewed meanwhile.
         case satisfied
         case refused(RenewalRefusal)
-        /// The doubt about the refresh token can no longer be cleared up: the login is dead, and that is durable.
+        /// The doubt about the refresh token can no longer be resolved: the login is dead, and that is durable.
         case gaveUp
         case ownedElsewhere
         case pauseEnded
-        /// The app says that the login is to be renewed with what it has.
+        /// The app agrees to renew the login with its own means.
         case consented
         /// The app has a token for the provider.
         case authTokenGiven
         case replied(RenewalReply)
         /// The write is durable.
         case stored
-        /// The row had moved on: another chain, another generation, another fence, or the login is gone. The tokens,
-        /// if any, went to where such tokens go in the same transaction.
+        /// The row had advanced: another chain, another generation, another fence, or the login is gone. The same
+        /// transaction put the tokens, if any, where such tokens belong.
         case superseded
-        /// The refresh token was refused, and another one of the same chain has taken its place.
+        /// The refresh token was refused, and another one of the same chain has replaced it.
         case otherTokenTaken
-        /// The write did not happen, or it is not known to have happened.
+        /// The write failed, or is not known to have succeeded.
         case storeFailed
         case spooled
         case spoolFailed
@@ -67,16 +68,16 @@ extension RenewalMachine {
         case store(RenewalClaim, RenewalReply)
         case spool(RenewalClaim)
         case record(RenewalClaim, RenewalFailure)
-        /// The spooled tokens are safe, if not in the vault: waiters may have them.
+        /// The spooled tokens are safe, though not in the vault: waiters may have them.
         case serveSpooled(RenewalClaim)
         case unspool
         case openBreaker
-        /// One login more that the provider refused for what it asked: too many of them are the client's matter.
+        /// The provider refused one more login's request: too many of them are the client's fault.
         case countRefusal
         case closeBreaker
         case noteRefusedTarget
         case announceRefreshFailed
-        /// The user must act at the provider: the app hears of it once.
+        /// The user must act at the provider: the app is notified once.
         case announceNeed
         case end(Ending)
     }
@@ -91,7 +92,7 @@ extension RenewalMachine {
         case renewed
         /// There was nothing left to do.
         case satisfied
-        /// Someone else's change came first; the row says what is true now.
+        /// Another change came first; the row has the current state.
         case superseded
         case refused(RenewalRefusal)
         case failed(RenewalFailure)

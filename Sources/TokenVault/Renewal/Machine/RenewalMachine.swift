@@ -1,7 +1,7 @@
-/// The life of one renewal, as a value: events go in, effects come out, nothing is done here.
+/// The life of one renewal, as a value: events go in, effects come out; it does no I/O.
 ///
 /// Drawn and explained in `docs/session-states.md`. The driver is ``Renewal``. Each transition gives at most one effect
-/// that answers with an event; the machine ends in ``State/ended(_:)`` whatever happens.
+/// that answers with an event; the machine always ends in ``State/ended(_:)``.
 struct RenewalMachine: Equatable, Sendable {
     private(set) var state: State = .idle
     private(set) var replaysMade = 0
@@ -11,12 +11,12 @@ struct RenewalMachine: Equatable, Sendable {
     /// The app has agreed to this renewal, perhaps before an earlier attempt that was given back unsent.
     private(set) var hasConsent = false
 
-    /// Whether the app is still to be asked by what to renew. It is asked once for each renewal.
+    /// Whether the app must still be asked how to renew. It is asked once for each renewal.
     var mayAsk: Bool { !hasConsent && !hasRedeemedSuccessor && !hasTriedOtherToken }
 
-    /// An outcome that cannot be written after so many tries is left to the intent, which says *in doubt*.
+    /// An outcome that cannot be written after this many tries is left to the intent, which says *in doubt*.
     static let recordingTries = 5
-    /// Intents that one renewal gives back because it came to the request too late, or to another login than it knew.
+    /// Claims that one renewal gives back because it reached the request too late, or the login had changed.
     static let mostClaimsGivenBack = 3
 
     /// The one transition function.
@@ -109,13 +109,13 @@ struct RenewalMachine: Equatable, Sendable {
         }
     }
 
-    /// What the app said, or what became of asking it.
+    /// The app's answer, or the result of asking it.
     private mutating func answered(_ event: Event, to claim: RenewalClaim) -> [Effect] {
         switch (event, claim.method) {
         case (.replied(let reply), _):
             return received(reply, for: claim)
         case (.consented, .session):
-            // A claim of its own: only now something may be spent.
+            // A claim of its own: only from here on may something be spent.
             hasConsent = true
             return enter(.claiming, .claim)
         case (.authTokenGiven, .session):
@@ -141,7 +141,7 @@ struct RenewalMachine: Equatable, Sendable {
         }
     }
 
-    /// What became of the note that a replay is about to be sent.
+    /// The result of recording that a replay is about to be sent.
     private mutating func noted(_ event: Event, for claim: RenewalClaim) -> [Effect] {
         switch event {
         case .stored: return enter(.sending(claim), .send(claim))
