@@ -1,14 +1,16 @@
 package import VaultCrypto
 
-/// The end of a backup's file: `database ‖ manifest ‖ MAC ‖ trailer`. SQLite reads the file as it is, up to there.
+/// The end of a backup's file: `database ‖ manifest ‖ MAC ‖ trailer`. SQLite reads the file as it is, up to the
+/// manifest.
 ///
 /// The checksum needs no key: it covers the digest of the database, the manifest, the MAC, and the trailer before it.
 /// So each byte of the file is covered.
 package struct BackupContainer: Sendable, Equatable {
-    /// Reads `TVBK` in a hex dump. A backup is no vault: a program that used it as one would spend refresh tokens again.
+    /// The bytes read `TVBK` in a hex dump. A backup is not a vault: a program that used it as one would spend refresh
+    /// tokens again.
     package static let applicationID: Int64 = 0x5456_424B
     package static let trailerByteCount = 56
-    /// No manifest of a vault is longer.
+    /// The maximum size of a manifest. No vault's manifest is longer.
     package static let manifestLimit = 1 << 20
     private static let magic = Array("TVBACKUP".utf8)
     private static let format: UInt32 = 1
@@ -21,7 +23,7 @@ package struct BackupContainer: Sendable, Equatable {
         self.mac = mac
     }
 
-    /// Everything that stands after the database.
+    /// The bytes that follow the database.
     package func encoded() -> [UInt8] {
         let record = manifest.encoded()
         var trailer = Self.magic
@@ -46,7 +48,7 @@ package struct BackupContainer: Sendable, Equatable {
 
     // MARK: Reading
 
-    /// Where the manifest begins, by the trailer's own word.
+    /// The number of bytes that follow the database, as the trailer states it.
     package static func tailByteCount(_ trailer: [UInt8], fileByteCount: Int64) throws(StoreError) -> Int {
         guard trailer.count == trailerByteCount, Array(trailer[..<8]) == magic else {
             throw StoreError(
@@ -63,11 +65,11 @@ package struct BackupContainer: Sendable, Equatable {
         let count = manifestCount + AuditMAC.byteCount + trailerByteCount
         guard manifestCount <= manifestLimit,
             Int64(clamping: number(trailer, at: 16) as UInt64) == fileByteCount - Int64(count)
-        else { throw .damagedBackup("it does not have the length that it names") }
+        else { throw .damagedBackup("its length differs from the one that it states") }
         return count
     }
 
-    /// - Parameter tail: everything that stands after the database.
+    /// - Parameter tail: the bytes that follow the database.
     package init(tail: [UInt8]) throws(StoreError) {
         let record = Array(tail.dropLast(AuditMAC.byteCount + Self.trailerByteCount))
         let trailer = Array(tail.suffix(Self.trailerByteCount))
@@ -85,7 +87,7 @@ package struct BackupContainer: Sendable, Equatable {
         bytes[offset..<offset + N.bitWidth / 8].reversed().reduce(0) { $0 << 8 | N(truncatingIfNeeded: $1) }
     }
 
-    /// Refuses a manifest that no key of this vault has written.
+    /// Refuses a manifest that was not written with a key of this vault.
     package func authenticate(_ context: VaultContext) throws(StoreError) {
         guard manifest.vault == context.vaultID, manifest.mac(context) == mac else {
             throw .damagedBackup("its manifest was not written by a process that could open the vault")

@@ -93,7 +93,7 @@ extension BackupManifest {
     }
 
     fileprivate static var malformed: VaultCryptoError {
-        VaultCryptoError(.malformedRecord, "its manifest lacks a field, or holds one that is none")
+        VaultCryptoError(.malformedRecord, "its manifest lacks a field, or has an invalid one")
     }
 }
 
@@ -133,7 +133,7 @@ extension BackupManifest.Slot {
 }
 
 extension BackupManifest {
-    /// By the audit key of the vault: only who can open the vault can make one.
+    /// A MAC by the vault's audit key: only a process that can open the vault can compute it.
     package func mac(_ context: VaultContext) -> AuditMAC {
         let bytes = encoded()
         var data = AssociatedData(vault: vault, table: "backupManifest")

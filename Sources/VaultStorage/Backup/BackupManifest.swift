@@ -1,6 +1,7 @@
 package import VaultCrypto
 
-/// What a backup says of itself. Nothing in it is secret; a MAC by a key of the vault tells who wrote it.
+/// The description that a backup carries of itself. Nothing in it is secret. A MAC under a key of the vault
+/// authenticates it.
 package struct BackupManifest: Sendable, Equatable {
     package struct Slot: Sendable, Equatable {
         package let handle: KeySlotHandle
@@ -17,17 +18,17 @@ package struct BackupManifest: Sendable, Equatable {
     /// The end of the audit trail in the backup.
     package let auditSequence: Int64
     package let auditLink: AuditMAC
-    /// The end of the vault's own trail at the moment of the backup. A backup that was sealed anew for recipients has rows
-    /// behind it that the vault does not have.
+    /// The end of the vault's own trail at the moment of the backup. A backup that was resealed for recipients has
+    /// further rows, which the vault does not have.
     package let vaultSequence: Int64
-    /// Of the database alone.
+    /// The size of the database alone.
     package let byteCount: Int64
     package let digest: [UInt8]
-    /// How many rows each table has.
+    /// The number of rows in each table.
     package let counts: [String: Int64]
-    /// By which the vault could be opened when the backup was made.
+    /// The key slots that opened the vault when the backup was made.
     package let slots: [Slot]
-    /// Who alone can open the backup; empty: the keys of ``slots`` do.
+    /// The only recipients that can open the backup. If empty, the keys of ``slots`` open it.
     package let recipients: [String]
     package let toolVersion: String
 
@@ -55,8 +56,8 @@ package struct BackupManifest: Sendable, Equatable {
 
 extension BackupManifest {
     /// - Parameters:
-    ///   - tables: of the backup itself.
-    ///   - context: of the vault that it was made of, or of the copy if that was sealed anew.
+    ///   - tables: the tables of the backup itself.
+    ///   - context: the context of the vault that was backed up, or of the copy if it was resealed.
     package init(
         of tables: any TableAccess, _ context: VaultContext, backup: BackupHandle, madeAt: Timestamp,
         vaultSequence: Int64, byteCount: Int64, digest: [UInt8], recipients: [String], toolVersion: String
@@ -87,7 +88,7 @@ extension BackupManifest {
         return (last.integer(0), link)
     }
 
-    /// Refuses a backup whose tables are not what the manifest says of them.
+    /// Refuses a backup whose tables do not match the manifest.
     package func check(_ tables: any TableAccess) throws(StoreError) {
         let (sequence, link) = try Self.head(tables)
         var isAsSaid = sequence == auditSequence && link == auditLink

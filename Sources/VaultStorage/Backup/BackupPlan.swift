@@ -1,33 +1,34 @@
 package import VaultCrypto
 
-/// What has been done of a backup, or of a restore. Wherever one ends, there is a whole file of the target's name, or none.
+/// A completed step of a backup or a restore. Wherever the work stops, the target's name holds either the whole file or
+/// nothing.
 package enum BackupStep: String, CaseIterable, Sendable {
-    /// There is a file, without its name.
+    /// The file exists, but does not have its name yet.
     case reserved
     case copied
-    /// The copy is a vault that opens; of a restore: it has entered a new incarnation.
+    /// The copy is a vault that opens. In a restore, it has also entered a new incarnation.
     case changed
     /// All bytes are written.
     case sealed
-    /// The vault knows of the backup. No step of a restore.
+    /// The vault knows of the backup. A restore has no such step.
     case noted
     case named
 }
 
-/// What a backup is to be.
+/// The options of a backup.
 package struct BackupPlan: Sendable {
-    /// A directory, in which the backup gets a name of its own, or a file that does not exist.
+    /// A directory, in which the backup gets a generated name, or the path of a file that does not exist yet.
     package var target: String
-    /// Whether it may lie on the device that the vault lies on.
+    /// Whether the backup may be on the same device as the vault.
     package var allowsSameDevice: Bool
-    /// Who alone can open it; empty: the vault's keys do.
+    /// The only recipients that can open the backup. If empty, the vault's keys open it.
     package var recipients: [Recipient] = []
-    /// Goes into the manifest.
+    /// The version recorded in the manifest.
     package var toolVersion: String
-    /// Users, picked at random, whose logins are opened in the copy before it counts as a backup.
+    /// The number of users, picked at random, whose logins are opened in the copy before it counts as a backup.
     package var sampledUsers = 16
 
-    /// Told what has just been done.
+    /// Called after each step.
     package var onStep: @Sendable (BackupStep) -> Void = { _ in }
 
     package init(target: String, allowsSameDevice: Bool, toolVersion: String) {
@@ -36,7 +37,7 @@ package struct BackupPlan: Sendable {
         self.toolVersion = toolVersion
     }
 
-    /// `app.vault-20261122T225334.012Z-1234.tvbackup`: sorted by name is sorted by time, to the millisecond.
+    /// `app.vault-20261122T225334.012Z-1234.tvbackup`: sorting by name sorts by time, to the millisecond.
     package static func name(ofVault vault: String, at time: Timestamp, head: Int64) -> String {
         "\(vault)-\(CivilTime(time).text())-\(head)\(suffix)"
     }
@@ -59,7 +60,7 @@ private struct CivilTime {
         days = (whole - rest) / 86_400
     }
 
-    /// ISO 8601 in its basic format. The date is counted from 1 March of the year 0, where leap days come last.
+    /// ISO 8601 in its basic format. The date is counted from 1 March of the year 0, so that leap days come last.
     func text() -> String {
         let shifted = days + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097

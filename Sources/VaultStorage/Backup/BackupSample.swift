@@ -2,7 +2,7 @@ import VaultCrypto
 
 /// Opens some users of a copy, with everything that their logins hold.
 package enum BackupSample {
-    /// - Parameter context: of the vault that was copied.
+    /// - Parameter context: the context of the vault that was copied.
     package static func check(
         _ tables: any TableAccess, _ context: VaultContext, users count: Int
     ) throws(StoreError) {

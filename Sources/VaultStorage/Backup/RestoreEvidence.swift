@@ -1,9 +1,8 @@
-/// What is known of what happened to a vault after a backup was made of it: which logins may have spent the refresh token
-/// that the backup holds.
+/// Evidence about a backup: the logins that may have spent the backed-up refresh token since the backup was made.
 package enum RestoreEvidence: Sendable, Equatable {
-    /// Nothing: any login may have moved.
+    /// No evidence: any login may have moved.
     case none
-    /// Exactly these have moved, or may have.
+    /// Exactly these logins have moved, or may have.
     case moved(Set<LoginHandle>)
 
     /// Whether a login of the backup may have moved.
@@ -14,7 +13,7 @@ package enum RestoreEvidence: Sendable, Equatable {
         }
     }
 
-    /// As the audit trail records it.
+    /// The word that the audit trail records.
     package var word: String {
         switch self {
         case .none: "none"
@@ -23,11 +22,11 @@ package enum RestoreEvidence: Sendable, Equatable {
     }
 }
 
-/// What a restore did to a vault.
+/// The outcome of a restore.
 package struct RestoreOutcome: Sendable {
     package let incarnation: Int64
     package let droppedLogIns: Int
     package let droppedRenewals: Int
-    /// Logins that the evidence let go on at once.
+    /// The number of logins that the evidence released at once.
     package let accepted: Int
 }

@@ -1,13 +1,14 @@
 import VaultCrypto
 
 extension WriteTransaction {
-    /// Turns what a backup holds into a vault that goes on from there. The first row of its trail says so, and every
-    /// login is held, but for those of which the evidence says that they have not moved.
+    /// Turns the content of a backup into a vault that continues from there. The first row of its trail records the
+    /// restore. Every login is held, except those that have not moved according to the evidence.
     ///
-    /// Pending log-ins are dropped: their codes are spent or expired. So are open renewals, whose owners are gone; that
-    /// their refresh tokens may be spent is remembered with the login. Revocations stay: to revoke twice does no harm.
+    /// Pending log-ins are dropped: their codes are spent or expired. Open renewals are dropped too, because their
+    /// owners are gone; each login remembers that its refresh token may be spent. Revocations stay: revoking twice does
+    /// no harm.
     ///
-    /// - Parameter path: where the backup lies. The vault could not know of it when it was made.
+    /// - Parameter path: the path of the backup. The vault could not know it when the backup was made.
     package func restore(
         _ backup: BackupManifest, at path: String, _ evidence: RestoreEvidence
     ) throws(StoreError) -> RestoreOutcome {
@@ -54,7 +55,8 @@ extension WriteTransaction {
         return numbers
     }
 
-    /// Gives the logins whose renewals were open. One whose row does not open stays as it is: it sends nothing.
+    /// Drops the open renewals and returns their logins. A login whose row does not open stays as it is: it sends
+    /// nothing.
     private func dropRenewals() throws(StoreError) -> [LoginHandle] {
         let rows = try tables.cursor(.openIntents)
         rows.bind(1, .min)
@@ -107,14 +109,14 @@ extension WriteTransaction {
         return page
     }
 
-    /// Bodies that throw nothing of their own let nothing else through.
+    /// The error as a ``StoreError``. A body that throws no error of its own throws nothing else.
     private static func storeError(_ error: any Error) -> StoreError {
         error as? StoreError ?? StoreError(.io(0), "the restore could not be completed")
     }
 }
 
 extension LoginState {
-    /// A renewal whose owner no longer is. Whether the app was being asked, or a request may have been sent, differs.
+    /// Drops a renewal whose owner is gone. The result depends on whether a request may have been sent.
     fileprivate mutating func dropRenewal() {
         guard let open = intent else { return }
         let mayBeSpent = open.isInDoubt || open.tries > 0
@@ -126,8 +128,8 @@ extension LoginState {
         auditEvents.append(AuditEvent(.renewalDropped, [.init("mayBeSpent", mayBeSpent ? "true" : "false")]))
     }
 
-    /// The operator, or what is known of the time since the backup, says that it may be renewed again.
-    /// Gives whether that is news.
+    /// Lets the login be renewed again, because the operator or the evidence allows it.
+    /// Returns whether the login was held.
     package mutating func acceptRestore() -> Bool {
         guard isHeldByRestore else { return false }
         isAccepted = true

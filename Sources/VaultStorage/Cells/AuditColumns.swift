@@ -1,6 +1,6 @@
 import VaultCrypto
 
-/// The plaintext of an audit row, and what its two guards are bound to.
+/// The plaintext of an audit row, and the data that its two guards are bound to.
 struct AuditColumns {
     var sequence: Int64
     var time: Timestamp
@@ -9,10 +9,10 @@ struct AuditColumns {
     var login: LoginHandle?
     var provider: ProviderHandle?
     var revision: Int64?
-    /// A handle of the row is none.
+    /// Whether a handle of the row is malformed.
     var isMalformed = false
 
-    /// What the detail cell is bound to.
+    /// The associated data of the detail cell.
     func detailData(_ vault: Bytes16) -> AssociatedData {
         var data = AssociatedData(vault: vault, table: "audit")
         data.append(sequence)
@@ -25,7 +25,7 @@ struct AuditColumns {
         return data
     }
 
-    /// What the chain's link covers: all columns, and the detail cell through its tag.
+    /// The chain's link: it covers all columns, and the detail cell through its tag.
     func link(_ vault: Bytes16, _ keyring: Keyring, previous: AuditMAC, detailTag: CellTag?) -> AuditMAC {
         var data = detailData(vault)
         data.append(detailTag?.bytes)

@@ -1,12 +1,12 @@
 import VaultCrypto
 
-/// What the cell of an audit row holds.
+/// The content of an audit row's detail cell.
 struct AuditDetail {
     private enum Tag {
         static let texts: UInt8 = 1
         static let look: UInt8 = 2
         static let pruning: UInt8 = 3
-        // From 128 on: nothing is decided by it.
+        // From 128 on: no decision depends on the field.
         static let actor: UInt8 = 128
         static let provider: UInt8 = 129
         static let fence: UInt8 = 130
@@ -16,12 +16,14 @@ struct AuditDetail {
     var look: LoginSnapshot?
     var pruning: TrailPruning?
     var actor: AuditActor?
-    /// Of the login that the row is about. That alone is not worth a cell: as long as the login is there, its row says it.
+    /// The provider of the row's login. It does not justify a cell on its own: while the login exists, its own row
+    /// names the provider.
     var provider: ProviderHandle?
-    /// Of the renewal that the row ends: what is counted in the clear is held against it. It is no reason for a cell, either.
+    /// The fence of the renewal that the row ends, against which the plaintext counter is checked. It does not justify
+    /// a cell on its own either.
     var fence: Int64?
 
-    /// `nil` if there is nothing to record.
+    /// Returns `nil` if there is nothing to record.
     func sealed(
         _ columns: AuditColumns, _ vault: Bytes16, _ keyring: Keyring
     ) throws(VaultCryptoError) -> [UInt8]? {

@@ -1,7 +1,8 @@
 import VaultCrypto
 
 extension BackupRecord {
-    /// Guards the columns of a row, which hold no secret. Its absence is not guarded by it: see `docs/vault-format.md`.
+    /// The MAC over the columns of a row, which hold no secret. It does not detect a removed row: see
+    /// `docs/vault-format.md`.
     func mac(_ vault: Bytes16, _ keyring: Keyring) -> Bytes16 {
         var data = AssociatedData(vault: vault, table: "backup")
         data.append(handle.bytes)
@@ -9,7 +10,7 @@ extension BackupRecord {
         data.append(finishedAt?.milliseconds)
         data.append(auditSequence)
         data.append(byteCount)
-        // Too long for the list of fields themselves.
+        // The path is too long for the list of fields itself.
         data.append(bytes: Self.digest(path))
         data.append(bytes: Self.digest(recipientText))
         return keyring.auditMAC(previous: .genesis, row: data).first
@@ -19,7 +20,7 @@ extension BackupRecord {
         unsafe Array(text.utf8).withUnsafeBytes { unsafe Checksum.digest(of: $0) }
     }
 
-    /// As the column holds them.
+    /// The recipients in the form of the column.
     var recipientText: String { recipients.joined(separator: " ") }
 
     /// Reads the columns of ``Query/backups``.

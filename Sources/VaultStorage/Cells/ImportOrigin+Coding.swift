@@ -29,7 +29,7 @@ extension ImportOrigin {
     }
 
     init(_ field: RecordField) throws(VaultCryptoError) {
-        // What does not say who owns the chain holds it.
+        // A record that names no owner counts as contested.
         self.init(
             source: "", row: .zero, tokens: .zero, owner: .contested, takenAt: Timestamp(milliseconds: 0))
         var record = field.record()

@@ -1,7 +1,8 @@
 import VaultCrypto
 
 extension IntentRecord {
-    /// Guards an intent's columns, which hold no secret. Its absence is not guarded by it: see `docs/vault-format.md`.
+    /// The MAC over an intent's columns, which hold no secret. It does not detect a removed intent: see
+    /// `docs/vault-format.md`.
     func mac(_ vault: Bytes16, _ keyring: Keyring, login: LoginHandle) -> Bytes16 {
         var data = AssociatedData(vault: vault, table: "refreshIntent")
         data.append(login.bytes)

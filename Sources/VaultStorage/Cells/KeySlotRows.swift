@@ -1,9 +1,9 @@
 package import VaultCrypto
 
-/// The rows of the key slots, which are read before any key is at hand.
+/// The rows of the key slots, which are read before any key is available.
 package enum KeySlotRows {
-    /// The slots that can be read, and what is wrong with the first of the others: a slot that is damaged must not stand
-    /// in the way of the rest. Of each kind no more are read than a vault has.
+    /// The readable slots, and the error of the first unreadable one: a damaged slot must not block the others. At most
+    /// the vault's maximum number of slots is read of each kind.
     static func all(_ tables: any TableAccess) throws(StoreError) -> (slots: [KeySlot], damage: StoreError?) {
         let row = try tables.cursor(.keySlotsFrom)
         defer { row.reset() }
@@ -77,7 +77,7 @@ package enum KeySlotRows {
         static let share: Int32 = 13
     }
 
-    /// Which kind has which columns.
+    /// The columns that each kind uses.
     private static let parameters: [(kind: Int64, column: Int32)] = [
         (2, 3), (2, 4), (2, 5), (3, Parameter.wrappedKey), (3, Parameter.keyName), (4, Parameter.recipient),
         (4, Parameter.share),
@@ -109,7 +109,7 @@ package enum KeySlotRows {
         try insert.run()
     }
 
-    /// Writes a slot that is there, sealed anew.
+    /// Updates the row of an existing slot that was resealed.
     static func update(_ slot: KeySlot, _ tables: any TableAccess) throws(StoreError) {
         let update = try tables.cursor(.updateKeySlot)
         update.bind(1, slot.description.id)

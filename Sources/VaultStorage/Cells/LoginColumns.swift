@@ -54,7 +54,7 @@ struct LoginColumns {
         return value
     }
 
-    /// What the session cell is bound to: every column, and through their tags the row's other cells.
+    /// The associated data of the session cell: every column, and the row's other cells through their tags.
     func sessionData(_ vault: Bytes16, _ user: UserHandle) -> AssociatedData {
         var data = AssociatedData(vault: vault, table: "login")
         data.append(handle.bytes)
@@ -71,7 +71,7 @@ struct LoginColumns {
         return data
     }
 
-    /// What the refresh cell and the key cell are bound to; the session cell holds their tags.
+    /// The associated data of the refresh cell and the key cell. The session cell holds their tags.
     func secretData(_ vault: Bytes16, _ user: UserHandle) -> AssociatedData {
         var data = AssociatedData(vault: vault, table: "loginSecret")
         data.append(handle.bytes)

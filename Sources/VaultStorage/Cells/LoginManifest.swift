@@ -1,26 +1,26 @@
 import VaultCrypto
 
-/// The logins of a user as a write transaction holds them: whole, or in parts, of which those are open that were asked for.
+/// The logins of a user in a write transaction: whole, or in parts. Only the requested parts are open.
 struct LoginManifest {
     private struct Part {
-        /// As the user's cell names it; of no meaning once the part has changed.
+        /// The part's tag in the user's cell; meaningless once the part has changed.
         var tag = CellTag(.zero)
         var count = 0
-        /// nil: not open.
+        /// The part's entries; nil if the part is not open.
         var entries: [ManifestEntry]?
         var hasChanged = false
     }
 
-    /// How many bits of a handle choose the part; nil: the manifest is whole.
+    /// The number of bits of a handle that select the part; nil if the manifest is whole.
     private(set) var bits: Int?
-    /// Of a manifest that is whole.
+    /// The entries of a whole manifest.
     private var entries: [ManifestEntry] = []
-    /// Of one that is not.
+    /// The parts of a divided manifest.
     private var parts: [Part] = []
-    /// How many parts the vault has rows of.
+    /// The number of parts that have rows in the vault.
     private(set) var storedParts: Int
 
-    /// Of a user without logins.
+    /// Creates the manifest of a user without logins.
     init() { storedParts = 0 }
 
     init(_ cell: UserCellView) {
@@ -40,12 +40,12 @@ struct LoginManifest {
     /// All entries of a manifest that is whole.
     var whole: [ManifestEntry]? { bits == nil ? entries : nil }
 
-    /// About; enough to make room.
+    /// The approximate size in the user's cell, sufficient to reserve memory.
     var byteCountInUserCell: Int {
         bits == nil ? count * ManifestEntry.byteCount : parts.count * ManifestParts.byteCount
     }
 
-    /// What the user's cell says of the parts.
+    /// The parts as the user's cell names them.
     var encodedParts: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(parts.count * ManifestParts.byteCount)
@@ -59,7 +59,7 @@ struct LoginManifest {
 
     // MARK: Parts
 
-    /// The part that names a login, or would.
+    /// The number of the part that names a login, or would name it.
     func part(of login: LoginHandle) -> Int { bits.map { login.part($0) } ?? 0 }
 
     func isOpen(_ number: Int) -> Bool { bits == nil || parts[number].entries != nil }
@@ -70,7 +70,7 @@ struct LoginManifest {
         parts[number].count = entries.count
     }
 
-    /// What is to be sealed, by the numbers of the parts.
+    /// The parts that must be sealed, with their numbers.
     var changed: [(number: Int, entries: [ManifestEntry])] {
         guard bits != nil else { return [] }
         return parts.indices.compactMap { number in
@@ -83,15 +83,15 @@ struct LoginManifest {
         parts[number].hasChanged = false
     }
 
-    /// All rows are as this says.
+    /// Notes that all rows match this manifest.
     mutating func noteStored() { storedParts = parts.count }
 
-    /// Everything must be sealed anew, under another key.
+    /// Notes that everything must be resealed under another key.
     mutating func noteAllChanged() {
         for number in parts.indices { parts[number].hasChanged = true }
     }
 
-    /// Takes the place of a part that does not open.
+    /// Replaces a part that does not open with an empty one.
     mutating func clear(_ number: Int) { parts[number] = Part(entries: [], hasChanged: true) }
 
     // MARK: Entries, of parts that are open
@@ -101,12 +101,12 @@ struct LoginManifest {
         return parts[part(of: login)].entries?.find(login)
     }
 
-    /// In no order that means anything. Of parts that are open.
+    /// The logins of the open parts, in no meaningful order.
     var logins: [LoginHandle] { (entries + parts.flatMap { $0.entries ?? [] }).map(\.login) }
 
     mutating func put(_ entry: ManifestEntry) {
         guard bits != nil else {
-            // In the order in which they were made.
+            // Entries of a whole manifest keep the order in which they were made.
             if let place = entries.firstIndex(where: { $0.login == entry.login }) {
                 entries[place] = entry
             } else {
@@ -138,23 +138,23 @@ struct LoginManifest {
 
     // MARK: Cutting
 
-    /// How many bits there are to be, by how many logins there are; the same as now, unless there are too many or too few.
+    /// The number of bits for the number of logins. It stays the same unless there are too many or too few logins.
     func wantedBits(_ limits: ManifestLimits) -> Int? {
         let count = count
         guard let bits else { return count > limits.mostWhole ? 0 : nil }
         if count <= limits.mostWhole / 2 { return nil }
         if bits < ManifestParts.mostBits, parts.contains(where: { $0.count > limits.mostInPart }) { return bits + 1 }
         guard bits > 0, count < limits.fewestInPart << bits else { return bits }
-        // Two that are one must not be too many, or they would be cut again at once.
+        // Two joined parts must not have too many entries, or they would be cut again at once.
         let canJoin = stride(from: 0, to: parts.count, by: 2).allSatisfy {
             parts[$0].count + parts[$0 + 1].count <= limits.mostInPart
         }
         return canJoin ? bits - 1 : bits
     }
 
-    /// Makes it whole again. All parts must be open.
+    /// Joins the parts into a whole manifest. All parts must be open.
     ///
-    /// - Parameter order: in which the logins were made.
+    /// - Parameter order: the order in which the logins were made.
     mutating func join(inOrderOf order: [LoginHandle]) {
         let entries = parts.flatMap { $0.entries ?? [] }
         let places = Dictionary(zip(order, 0...), uniquingKeysWith: { first, _ in first })
@@ -163,7 +163,7 @@ struct LoginManifest {
         parts = []
     }
 
-    /// Cuts anew, and further where a part would have too many entries. All parts must be open.
+    /// Cuts the manifest again, and further where a part would have too many entries. All parts must be open.
     mutating func cut(_ wanted: Int, _ limits: ManifestLimits) {
         var bits = wanted
         let all = entries + parts.flatMap { $0.entries ?? [] }

@@ -1,6 +1,6 @@
 import VaultCrypto
 
-/// Seals the cells of logins, as the vault is now. Needs no transaction.
+/// Seals the cells of logins for the vault's current state. Needs no transaction.
 struct LoginSealer {
     private let vaultID: Bytes16
     private let incarnation: Int64
@@ -10,12 +10,13 @@ struct LoginSealer {
         incarnation = context.incarnation
     }
 
-    /// Logins whose chain another system owns are of an incarnation that no vault has, and so of an older one than any.
+    /// The incarnation of a login. A login whose chain another system owns gets one that is older than that of any
+    /// vault.
     func incarnation(of session: SessionRecord) -> Int64 {
         session.isHeldBySource ? VaultContext.importedIncarnation : incarnation
     }
 
-    /// A login that is to be made.
+    /// The login that a draft describes.
     func login(_ draft: LoginDraft, _ handle: LoginHandle) -> OpenLogin {
         var login = OpenLogin(
             columns: LoginColumns(
@@ -25,7 +26,7 @@ struct LoginSealer {
         return login
     }
 
-    /// All cells of a login whose row is still to be made.
+    /// Seals all cells of a login that has no row yet.
     func seal(new login: OpenLogin, of user: UserHandle, _ dataKey: SealingKey) throws(StoreError) -> SealedLogin {
         var login = login
         login.columns.revision = 1
@@ -58,7 +59,7 @@ struct LoginSealer {
         try seal(record, kind, dataKey, columns.secretData(vaultID, user))
     }
 
-    /// Seals the session cell over the columns as they now are.
+    /// Seals the session cell over the current columns.
     func seal(
         _ session: SessionRecord, _ columns: inout LoginColumns, _ user: UserHandle, _ dataKey: SealingKey
     ) throws(StoreError) -> (cell: [UInt8], tag: CellTag) {
@@ -78,30 +79,30 @@ struct LoginSealer {
     }
 }
 
-/// A login with its cells, whose row is still to be made.
+/// A login with its cells that has no row yet.
 struct SealedLogin {
     var open: OpenLogin
     let session: [UInt8]
-    /// Of the session's cell.
+    /// The tag of the session cell.
     let tag: CellTag
     let refresh: [UInt8]?
     let key: [UInt8]?
 }
 
-/// A login that is to be added, and its cells for the case that the vault does not have the user: so one batch of an import
-/// is sealed while another one is written. A class: batches are handed from step to step without copying what they hold.
+/// A login to add, with its cells in case the vault does not have the user yet. This way one batch of an import is
+/// sealed while another is written. It is a class so that batches pass from step to step without copies.
 package final class DraftedLogin: Sendable {
     package let draft: LoginDraft
-    /// With the data key that the user would get.
+    /// The sealed login, with the data key that the user would get.
     let sealed: (login: SealedLogin, dataKey: SealingKey)?
 
-    /// Not sealed yet.
+    /// Creates a draft that is not sealed yet.
     package init(_ draft: LoginDraft) {
         self.draft = draft
         sealed = nil
     }
 
-    /// What cannot be sealed is left to the transaction, which says why.
+    /// Seals the draft. If that fails, the transaction seals it and reports the error.
     init(_ draft: LoginDraft, _ login: LoginHandle, of user: UserHandle, _ sealer: LoginSealer) {
         self.draft = draft
         guard let dataKey = try? OpenUser.newDataKey(user),

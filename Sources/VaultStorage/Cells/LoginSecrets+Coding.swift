@@ -36,7 +36,7 @@ extension RefreshRecord {
             case Tag.previousRole:
                 guard let role = PreviousRefreshRole(rawValue: try field.uint8()) else {
                     throw VaultCryptoError(
-                        .malformedRecord, "the refresh cell tells something that this version does not know")
+                        .malformedRecord, "the refresh cell has a role that this version does not know")
                 }
                 previousRole = role
             case Tag.previousSince: previousSince = try field.timestamp()

@@ -16,7 +16,7 @@ extension LoginSnapshot {
         static let refreshExpiresAt: UInt8 = 10
         static let grantedAt: UInt8 = 11
         static let provider: UInt8 = 12
-        // From 128 on: nothing is decided by it.
+        // From 128 on: no decision depends on the field.
         static let isRecovery: UInt8 = 128
     }
 
@@ -71,7 +71,7 @@ extension LoginSnapshot {
         }
     }
 
-    /// What several fields say together.
+    /// Values that are spread over several fields.
     private struct Parts {
         var code: UInt8?
         var expiresAt: Timestamp?

@@ -1,12 +1,12 @@
 import VaultCrypto
 
-/// One login as its user knows it. Nothing of it is secret: the login's own row shows all of it.
+/// A login's entry in its user's manifest. Nothing in it is secret: the login's own row shows all of it.
 struct ManifestEntry: Equatable {
     static let byteCount = 40
 
     var login: LoginHandle
     var revision: Int64
-    /// The tag of the session cell, which stands for the whole row.
+    /// The tag of the session cell, which represents the whole row.
     var tag: CellTag
 
     init(login: LoginHandle, revision: Int64, tag: CellTag) {
@@ -15,7 +15,7 @@ struct ManifestEntry: Equatable {
         self.tag = tag
     }
 
-    /// - Parameter index: of an entry that lies within the bytes.
+    /// - Parameter index: the index of an entry within the bytes.
     @inline(__always)
     init(_ bytes: UnsafeRawBufferPointer, at index: Int) {
         let start = index * Self.byteCount
@@ -26,7 +26,7 @@ struct ManifestEntry: Equatable {
 }
 
 extension [ManifestEntry] {
-    /// One after the other.
+    /// Reads consecutive entries.
     init(entries bytes: UnsafeRawBufferPointer) {
         self = (0..<bytes.count / ManifestEntry.byteCount).map { unsafe ManifestEntry(bytes, at: $0) }
     }
@@ -52,7 +52,7 @@ extension [ManifestEntry] {
         return place < count && self[place].login == login ? self[place] : nil
     }
 
-    /// Where the login is, or belongs.
+    /// The position of the login, or where it belongs.
     func place(of login: LoginHandle) -> Int {
         var (low, high) = (0, count)
         while low < high {

@@ -1,12 +1,12 @@
 import VaultCrypto
 
-/// When a user's manifest is cut into parts, and into how many.
+/// Limits that decide when a user's manifest is cut into parts, and into how many.
 package struct ManifestLimits: Sendable {
-    /// More logins are kept in parts; half of them are kept in the user's cell again.
+    /// The largest number of logins in a whole manifest. A divided manifest is joined again at half of that.
     package var mostWhole: Int
-    /// A part that would have more is cut in two, and with it all others.
+    /// The largest number of logins in a part. If a part would have more, every part is cut in two.
     package var mostInPart: Int
-    /// With fewer logins for each part, every two become one.
+    /// The smallest number of logins per part. With fewer, every two parts are joined.
     package var fewestInPart: Int
 
     package init(mostWhole: Int, mostInPart: Int, fewestInPart: Int) {
@@ -18,12 +18,12 @@ package struct ManifestLimits: Sendable {
     package static let standard = ManifestLimits(mostWhole: 64, mostInPart: 128, fewestInPart: 32)
 }
 
-/// The parts of a user's manifest as the user's cell names them: of each its tag, and how many logins are in it. Valid while
-/// the cell is open.
+/// The parts of a user's manifest as the user's cell names them, each with its tag and its number of logins. Valid
+/// while the cell is open.
 @safe struct ManifestParts {
-    /// In a user's cell, of each part.
+    /// The size of each part's entry in a user's cell.
     static let byteCount = 18
-    /// No user has more than 2^15 parts: their names still fit into a cell.
+    /// No user has more than 2^15 parts: that many names still fit into a cell.
     static let mostBits = 15
 
     let bits: Int
@@ -51,7 +51,7 @@ package struct ManifestLimits: Sendable {
     var loginCount: Int { (0..<count).reduce(0) { $0 + loginCount(of: $1) } }
 }
 
-/// One part of a user's manifest: a row of its own, that is found by the user's row and the part's number.
+/// One part of a user's manifest: a separate row, found by the user's row and the part's number.
 enum ManifestPart {
     static let tableName = Table.manifestPart.rawValue
     private static let numberBits = 16
@@ -60,7 +60,7 @@ enum ManifestPart {
         static let entries: UInt8 = 1
     }
 
-    /// The number of the part's row; nil for a user's row of a number that no engine gives.
+    /// The number of the part's row; nil if no engine assigns that number to a user's row.
     static func row(_ number: Int, ofUserRow user: Int64) -> Int64? {
         guard user >= 0, user < 1 << 46 else { return nil }
         return user << numberBits | Int64(number)
@@ -84,7 +84,7 @@ enum ManifestPart {
         return record
     }
 
-    /// Only what belongs into that part, in its order.
+    /// Only the entries that belong in that part, in its order.
     static func entries(
         _ plaintext: UnsafeRawBufferPointer, bits: Int, number: Int
     ) throws(VaultCryptoError) -> [ManifestEntry] {
@@ -110,12 +110,12 @@ enum ManifestPart {
     }
 
     private static var malformed: VaultCryptoError {
-        VaultCryptoError(.malformedRecord, "a part of a manifest holds what does not belong there")
+        VaultCryptoError(.malformedRecord, "a part of a manifest has an entry that does not belong there")
     }
 }
 
 extension Handle where Subject == LoginSubject {
-    /// Which of 2^`bits` parts names the login. By the second half, because logins that were made together share the
-    /// first.
+    /// Which of 2^`bits` parts names the login. The second half of the handle decides, because logins that were made
+    /// together share the first.
     func part(_ bits: Int) -> Int { Int(truncatingIfNeeded: bytes.secondWord.bigEndian >> UInt64(64 - bits)) }
 }

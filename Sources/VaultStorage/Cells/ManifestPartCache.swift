@@ -1,8 +1,8 @@
 import Synchronization
 import VaultCrypto
 
-/// Parts of manifests that this process has opened or sealed last, found by their tags: a part that an open user cell names
-/// by a tag was authenticated under that tag, and need not be read again. Nothing in them is secret.
+/// The parts of manifests that this process opened or sealed last, found by their tags. A part that an open user cell
+/// names by its tag was authenticated under that tag, and need not be read again. Nothing in the parts is secret.
 final class ManifestPartCache: Sendable {
     private struct Place {
         let user: UserHandle
@@ -10,7 +10,8 @@ final class ManifestPartCache: Sendable {
         let entries: [ManifestEntry]
     }
 
-    /// A power of two. About 3 KB each, as far as they are taken: the parts of some users with 10 000 logins.
+    /// A power of two. Each used place takes about 3 KB; together they hold the parts of a few users with 10 000
+    /// logins.
     private static let places = 1024
 
     private let parts = Mutex<[Place?]>([])

@@ -28,7 +28,7 @@ extension MoveMark {
         }
         guard let stage, let other, let since else {
             throw VaultCryptoError(
-                .malformedRecord, "the manifest speaks of a move that this version does not know")
+                .malformedRecord, "the manifest records a move in a state that this version does not know")
         }
         self.init(stage, other: other, since: since)
     }

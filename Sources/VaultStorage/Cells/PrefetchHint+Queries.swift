@@ -1,7 +1,8 @@
 import VaultCrypto
 
 extension PrefetchHint {
-    /// - Parameter context: by whose keys the indexes of users are made. Under others the answers are of no use.
+    /// - Parameter context: the context whose keys make the indexes of users. Under other keys the result sets are of
+    ///   no use.
     package func addQuestions(to questions: inout [BoundQuery], _ context: VaultContext) {
         switch self {
         case .nothing: return

@@ -11,13 +11,13 @@ struct ProvenKeySlot: Sendable, Equatable {
     }
 }
 
-/// How this process has come to the vault key.
+/// The key slot that gave this process the vault key.
 struct OpenedSlot: Sendable {
     let vaultKey: SealingKey
     let slot: ProvenKeySlot
-    /// False in the process that made the vault: the slot was written, and not opened.
+    /// False in the process that created the vault: it wrote the slot and did not open it.
     var isProven = true
-    /// Whether it says nothing about who made the vault; see ``KeySlotDescription/Kind/isForgeable``.
+    /// Whether the slot proves nothing about the vault's author; see ``KeySlotDescription/Kind/isForgeable``.
     var isForgeable = false
 }
 
@@ -34,7 +34,7 @@ extension OpenedSlot {
 }
 
 extension VaultRow {
-    /// Whether the vault itself has put this slot there, as it is. One of a former time, put back, is not.
+    /// Whether the vault itself wrote this slot as it is now. An old version of a slot that was put back is not known.
     func knows(_ slot: KeySlot) -> Bool {
         guard hasManifest else { return true }
         guard let tag = try? SealedCell.tag(of: slot.wrappedVaultKey) else { return false }

@@ -15,7 +15,7 @@ extension RecordField {
         return result
     }
 
-    /// Keys and values take turns, in the order of the keys.
+    /// Keys and values alternate, in the order of the keys.
     func textTable() throws(VaultCryptoError) -> [String: String] {
         let texts = try texts()
         guard texts.count.isMultiple(of: 2) else {

@@ -1,15 +1,15 @@
 import VaultCrypto
 
-/// All logins that a user's manifest names, and the parts of it that do not open.
+/// All logins that a user's manifest names, and the parts that do not open.
 struct KnownLogins {
     var entries: [LoginHandle: ManifestEntry] = [:]
-    /// By the part's number.
+    /// The errors, by the part's number.
     var damage: [Int: StoreError] = [:]
 
-    /// In the order of their names.
+    /// The logins, sorted by handle.
     var logins: [LoginHandle] { entries.keys.sorted { $0.bytes < $1.bytes } }
 
-    /// Whether a part that does not open may name it.
+    /// Whether a part that does not open may name the login.
     func mayName(_ login: LoginHandle, _ parts: ManifestParts?) -> Bool {
         guard let parts, !damage.isEmpty else { return false }
         return damage[login.part(parts.bits)] != nil
@@ -17,7 +17,7 @@ struct KnownLogins {
 }
 
 extension RowOpener {
-    /// What the user's manifest says of a login; `nil` if it does not know it.
+    /// The manifest's entry for a login; `nil` if the manifest does not name it.
     @inline(__always)
     func entry(
         of login: LoginHandle, _ user: UserColumns, _ view: UserCellView
@@ -38,7 +38,7 @@ extension RowOpener {
         return try unsafe part(number, parts.bits, parts.tag(of: number), user, view.dataKey).find(login)
     }
 
-    /// The same view for those who ask for many entries: it finds each at once.
+    /// The same view for callers that read many entries: it finds each one at once.
     func indexed(_ view: UserCellView, _ user: UserColumns) throws(StoreError) -> UserCellView {
         guard view.known == nil, view.parts != nil || view.loginCount > Self.fewLogins else { return view }
         var view = view
@@ -48,7 +48,7 @@ extension RowOpener {
 
     private static let fewLogins = 16
 
-    /// All that the user's manifest names. A part that does not open hides nothing but its own logins.
+    /// All logins that the user's manifest names. A part that does not open hides only its own logins.
     func knownLogins(_ user: UserColumns, _ view: UserCellView) throws(StoreError) -> KnownLogins {
         if let known = view.known { return known }
         var known = KnownLogins()
@@ -112,7 +112,7 @@ extension RowOpener {
     ) throws(StoreError) -> [ManifestEntry] {
         let cell = unsafe row.blob(1)
         guard unsafe (try? SealedCell.tag(of: cell)) == tag else {
-            throw damagedPart(number, user, "it is not the one that its user knows last")
+            throw damagedPart(number, user, "it is not the version that its user's cell lists")
         }
         do throws(VaultCryptoError) {
             let opened = try unsafe SealedCell.Opened(

@@ -1,30 +1,30 @@
 import VaultCrypto
 
-/// Opens the cells of a row that a cursor stands on. The columns' order is that of the shared queries.
+/// Opens the cells of a cursor's current row. The order of the columns is that of the shared queries.
 struct RowOpener {
     let context: VaultContext
     let scratch: CellScratch
     let tables: any TableAccess
-    /// What the vault's row says, for those who read with it.
+    /// The vault's row, as this reader or transaction sees it.
     let rows: VaultRowKeeper
     let reading = Reading()
-    /// Parts of manifests that need not be read again; nil for those who look at what there is.
+    /// Parts of manifests that need not be read again; nil for a check that must read everything.
     private(set) var cache: ManifestPartCache?
 
-    /// How what is read fits together.
+    /// How the data that was read fits together.
     final class Reading {
-        /// What the last reading fell behind that was older than what is known; a number that changes with that.
+        /// A number that identifies the stale state that the last read ran into.
         var mark: Int64?
         /// Whether everything that is read is of one moment.
         var isInSnapshot = false
-        /// Whether that was missed: something looked damaged that may only be of two moments.
+        /// Whether something looked damaged outside of a snapshot, perhaps only because the data is of two moments.
         var isTorn = false
     }
 
     /// - Parameters:
-    ///   - scratch: memory for open cells, if there is some to be shared.
-    ///   - rows: for a transaction, which sees its own changes before others do.
-    ///   - cache: for those who need not read what is known.
+    ///   - scratch: memory for open cells, if it is shared.
+    ///   - rows: the rows of a transaction, which sees its own changes before others do.
+    ///   - cache: the cache of a caller that need not read known parts again.
     init(
         _ tables: any TableAccess, _ context: VaultContext, scratch: CellScratch? = nil, rows: VaultRowKeeper? = nil,
         cache: ManifestPartCache? = nil
@@ -38,23 +38,23 @@ struct RowOpener {
         self.cache = cache
     }
 
-    /// The same for those who look at what there is, and believe nothing that was read before.
+    /// The same opener for a check of the stored data, which trusts nothing that was read before.
     func readingAnew() -> RowOpener {
         var opener = self
         opener.cache = nil
         return opener
     }
 
-    /// The keys that are known. Of a transaction, those that it has made itself too.
+    /// The known keys, including those that this transaction has made.
     var keyring: Keyring { rows === context.rows ? context.keyring : rows.keyring }
 
-    /// Says that something looked damaged, or is not there, and that this is not thrown. Outside of a snapshot what was read
-    /// may be of several moments, as an open cursor does not hold the moment on each engine.
+    /// Notes that something looked damaged or missing without an error. Outside of a snapshot the data may be of
+    /// several moments, because an open cursor does not hold the moment on each engine.
     func noteTear() {
         if !reading.isInSnapshot { reading.isTorn = true }
     }
 
-    /// Whether something is so by the keys that are known, or else by those that the vault has in this snapshot: another
+    /// Whether a test holds under the known keys, or else under the keys that the vault has in this snapshot: another
     /// process may have replaced some.
     func holds(_ test: (Keyring) -> Bool) throws(StoreError) -> Bool {
         let known = keyring
@@ -63,12 +63,12 @@ struct RowOpener {
         return newest !== known && test(newest)
     }
 
-    /// Whether a row's index is the one that belongs to it.
+    /// Whether an index is the right one for its row.
     func isIndex(_ index: Bytes16, _ indexes: (Keyring) -> BlindIndexes) throws(StoreError) -> Bool {
         try holds { indexes($0).contains(BlindIndex(index)) }
     }
 
-    /// The root key that a cell names. One that is not known may be of a keyring that another process has made.
+    /// The root key that a cell names. An unknown one may be of a keyring that another process has made.
     @inline(__always)
     private func root(_ id: KeyID) throws(VaultCryptoError) -> SealingKey {
         if let key = context.keyring.root(for: id) { return key }
@@ -76,7 +76,7 @@ struct RowOpener {
         return try context.root(id)
     }
 
-    /// The vault's row as it is in this snapshot or transaction.
+    /// The vault's row in this snapshot or transaction.
     @discardableResult
     func vaultRow() throws(StoreError) -> VaultRow {
         do throws(StoreError) { return try rows.look(tables, context) } catch {
@@ -85,11 +85,11 @@ struct RowOpener {
         }
     }
 
-    /// Refuses a provider's row that is not the one that the vault wrote last, such as one of a former time.
+    /// Refuses a provider's row that is not the one that the vault wrote last, such as an older version.
     func require(provider: Bytes16, _ tag: CellTag) throws(StoreError) {
         let row = try vaultRow()
         guard row.hasManifest, row.manifest.providers[provider] != tag else { return }
-        throw .quarantined("provider", provider, "it is not the one that the vault knows last")
+        throw .quarantined("provider", provider, "it is not the version that the vault's row lists")
     }
 
     /// Lends the open user cell of the row's user.
@@ -116,7 +116,7 @@ struct RowOpener {
         return try body(view)
     }
 
-    /// Lends the open user cell of a user's row. `nil` if there is no such row, or if it cannot be opened.
+    /// Lends the open user cell of a user's row. Returns `nil` if there is no such row, or if it cannot be opened.
     func user<R>(
         ofRow id: Int64, _ body: (UserColumns, UserCellView) throws(StoreError) -> R
     ) throws(StoreError) -> R? {
@@ -133,7 +133,7 @@ struct RowOpener {
         }
     }
 
-    /// The row's session, if the row is the very one that the user cell knows.
+    /// The row's session, if the user cell names exactly this row.
     @inline(__always)
     func session(
         _ row: any RowCursor, _ columns: LoginColumns, _ user: UserColumns, _ view: UserCellView
@@ -146,7 +146,7 @@ struct RowOpener {
             }
             let tag = try unsafe SealedCell.tag(of: cell)
             guard entry.revision == columns.revision, tag == entry.tag else {
-                throw VaultCryptoError(.authenticationFailed(.tag), "it is not the one that its user knows last")
+                throw VaultCryptoError(.authenticationFailed(.tag), "it is not the version that its user's cell lists")
             }
             let opened = try unsafe SealedCell.Opened(
                 cell, kind: .session, key: view.dataKey, keyID: KeyID(user.handle.bytes),
@@ -158,7 +158,7 @@ struct RowOpener {
         }
     }
 
-    /// The whole login of a row that has all columns.
+    /// The whole login of a row with all columns.
     func login(
         _ row: any RowCursor, _ columns: LoginColumns, _ user: UserColumns, _ view: UserCellView
     ) throws(StoreError) -> OpenLogin {
@@ -174,7 +174,7 @@ struct RowOpener {
         return OpenLogin(columns: columns, session: session, refresh: refresh, key: key, intent: intent)
     }
 
-    /// The key of a row that has all columns. Its tag is believed because the session's cell is bound to it.
+    /// The key of a row with all columns. Its tag is trusted because the session's cell is bound to it.
     func key(
         _ row: any RowCursor, _ columns: LoginColumns, _ user: UserColumns, _ view: UserCellView
     ) throws(StoreError) -> KeyRecord? {

@@ -1,33 +1,33 @@
 import Synchronization
 import VaultCrypto
 
-/// What this process has seen of the vault: nothing that it meets later may be older.
+/// The newest state of the vault that this process has seen. The process accepts nothing older afterwards.
 ///
-/// Of a user it remembers the revision that the audit trail has confirmed, or that it has committed itself. It remembers as
-/// many users as there are places. A user who takes another's place makes the other forgotten, and the trail is asked again.
+/// For a user it remembers the last revision that the audit trail confirmed, or that this process committed. The number
+/// of users is bounded: a new user may displace another, whose revision is then read from the trail again.
 final class SeenStates: Sendable {
     private struct Place {
         var user = Bytes16.zero
         var revision: Int64 = 0
     }
 
-    /// A user may be in one of the places of one set: 131 072 places in all, of 24 bytes each.
+    /// A user can take any of the places of one set: 131 072 places in all, of 24 bytes each.
     private static let placesOfSet = 4
     private static let setsOfPart = 512
-    /// A power of two. Memory is taken part by part, when the first user of a part is met.
+    /// A power of two. A part is allocated when its first user is seen.
     private static let parts = 64
 
     private let users = Mutex([[Place]](repeating: [], count: parts))
     private let head = Atomic<Int64>(0)
 
-    /// By the half that users of one transaction do not share; see ``HandleSource``.
+    /// Indexes by the half that users of one transaction do not share; see ``HandleSource``.
     @inline(__always)
     private static func position(of user: UserHandle) -> (part: Int, first: Int) {
         let number = Int(truncatingIfNeeded: user.bytes.secondWord & UInt64(parts * setsOfPart - 1))
         return (number / setsOfPart, number % setsOfPart * placesOfSet)
     }
 
-    /// The newest revision that is known of a user; nil if none is.
+    /// The newest known revision of a user; nil if none is known.
     @inline(__always)
     func revision(of user: UserHandle) -> Int64? {
         let (part, first) = Self.position(of: user)
@@ -50,7 +50,7 @@ final class SeenStates: Sendable {
             let set = first..<first + Self.placesOfSet
             let known = set.first { parts[part][$0].user == user.bytes }
             if let known, parts[part][known].revision > revision { return }
-            // The newest comes first, and who has been there longest goes.
+            // The newest moves to the front, and the oldest is dropped.
             for index in (first..<(known ?? set.upperBound - 1)).reversed() {
                 parts[part][index + 1] = parts[part][index]
             }
@@ -58,7 +58,7 @@ final class SeenStates: Sendable {
         }
     }
 
-    /// Whether a newer state of the user is known.
+    /// Whether a later state of the user is known.
     func hasSeenLater(of user: UserHandle, than revision: Int64) -> Bool {
         guard let known = self.revision(of: user) else { return false }
         return known > revision
@@ -87,5 +87,5 @@ extension StoreError {
 
     static func isOlderThanSeen(_ user: UserHandle) -> StoreError { older(user, than: "this process has seen") }
 
-    static func isOlderThanTold(_ user: UserHandle) -> StoreError { older(user, than: "the audit trail tells") }
+    static func isOlderThanTold(_ user: UserHandle) -> StoreError { older(user, than: "the audit trail records") }
 }

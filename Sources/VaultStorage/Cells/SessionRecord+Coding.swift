@@ -31,7 +31,7 @@ extension SessionRecord {
         static let isExpiryAssumed: UInt8 = 25
         static let origin: UInt8 = 26
         static let metadata: UInt8 = 27
-        // From 128 on: nothing is decided by it, so an older version may pass it over.
+        // From 128 on: no decision depends on the field, so an older version may skip it.
         static let lastRefusal: UInt8 = 128
         static let grantedAt: UInt8 = 129
     }
@@ -110,7 +110,7 @@ extension SessionRecord {
         case Tag.grantedAt: grantedAt = try field.timestamp()
         case Tag.label, Tag.grantedScope, Tag.subject, Tag.attributes, Tag.metadata, Tag.origin, Tag.resourceTokens,
             Tag.lastRefusal:
-            // Most sessions have none of them, and every read of a token comes by here.
+            // Most sessions have none of these fields, and every read of a token runs this code.
             var values = extras ?? SessionExtras.Values()
             extras = nil
             try values.read(field)

@@ -52,7 +52,7 @@ extension TokenRecord {
             }
         }
         guard target != TokenTarget(), !accessToken.isEmpty, generation > 0 else {
-            throw VaultCryptoError(.malformedRecord, "a token beside the login's own lacks a field")
+            throw VaultCryptoError(.malformedRecord, "an additional token lacks a field")
         }
     }
 }

@@ -48,21 +48,21 @@ extension TrailPruning {
         self = pruning
     }
 
-    /// What holds of a trail that was never pruned. A vault is made with one key slot.
+    /// The state of a trail that was never pruned. A new vault has one key slot.
     static let none = TrailPruning(
         first: 1, through: 0, link: .genesis, removed: 0, kept: 0, keptMarks: .genesis, keySlots: 1, revocations: 0)
 
-    /// What the row of this number and link adds to ``keptMarks``. Without the key no two sets of rows can be found that
-    /// come to the same.
+    /// The contribution of the row with this number and link to ``keptMarks``. Without the key it is infeasible to find
+    /// two sets of rows with the same result.
     ///
-    /// - Parameter key: of the row that records ``keptMarks``.
+    /// - Parameter key: the key of the row that records ``keptMarks``.
     static func mark(of sequence: Int64, _ link: AuditMAC, _ vault: Bytes16, under key: SealingKey) -> AuditMAC {
         var data = AssociatedData(vault: vault, table: "auditKept")
         data.append(sequence)
         return Keyring.auditMAC(previous: link, row: data, under: key)
     }
 
-    /// What a row says of how many key slots and pending revocations there must be.
+    /// Counts the effect of a row on the expected number of key slots and pending revocations.
     mutating func count(_ kind: AuditKind) {
         switch kind {
         case .keySlotAdded: keySlots &+= 1

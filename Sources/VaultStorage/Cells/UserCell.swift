@@ -13,18 +13,18 @@ enum UserCellTag {
 
 /// An open user cell, read in place. Valid while the cell is open.
 ///
-/// The data key's id is the user's handle, so a cell that belongs to another user is refused by its header.
+/// The data key's id is the user's handle, so the header of a cell that belongs to another user does not match.
 @safe struct UserCellView {
     let dataKey: UnsafeRawBufferPointer
     let userId: UnsafeRawBufferPointer
     let status: UserStatus
     let createdAt: Timestamp
-    /// When the data key took another one's place; nil for a user's first.
+    /// When the data key replaced its predecessor; nil for a user's first.
     let dataKeyMadeAt: Timestamp?
     private let manifest: UnsafeRawBufferPointer
-    /// The parts in which the manifest lies; nil if it lies here.
+    /// The parts of the manifest; nil if the cell itself holds the manifest.
     let parts: ManifestParts?
-    /// What was looked up for those who ask for many entries.
+    /// The entries that were looked up for callers that read many of them.
     var known: KnownLogins?
 
     init(_ plaintext: UnsafeRawBufferPointer) throws(VaultCryptoError) {
@@ -65,10 +65,10 @@ enum UserCellTag {
 
     var loginCount: Int { unsafe parts?.loginCount ?? (manifest.count / ManifestEntry.byteCount) }
 
-    /// All entries of a manifest that lies here.
+    /// All entries of a manifest that the cell itself holds.
     var entries: [ManifestEntry] { unsafe [ManifestEntry](entries: manifest) }
 
-    /// What a manifest that lies here says of a login; `nil` if it does not know it.
+    /// A login's entry in a manifest that the cell itself holds; `nil` if the manifest does not name it.
     func entry(of login: LoginHandle) -> ManifestEntry? {
         if let known { return known.entries[login] }
         for index in unsafe 0..<manifest.count / ManifestEntry.byteCount {
@@ -81,7 +81,7 @@ enum UserCellTag {
     var userIdText: String { unsafe String(decoding: userId, as: UTF8.self) }
 }
 
-/// A user as a write transaction holds him.
+/// A user in a write transaction.
 struct OpenUser {
     var columns: UserColumns
     var id: String
@@ -113,7 +113,7 @@ struct OpenUser {
         self.dataKey = if let dataKey { dataKey } else { try Self.newDataKey(columns.handle) }
     }
 
-    /// What the former one has sealed must be sealed anew.
+    /// Replaces the data key. Everything that the former one sealed must be resealed.
     mutating func replaceDataKey(at time: Timestamp) throws(VaultCryptoError) {
         dataKey = try Self.newDataKey(columns.handle)
         dataKeyMadeAt = time

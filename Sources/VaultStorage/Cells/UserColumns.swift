@@ -2,7 +2,7 @@ import VaultCrypto
 
 /// The plaintext of a user's row.
 struct UserColumns {
-    /// Of a user whose row is still to be made.
+    /// The row number of a user that has no row yet.
     static let noRow: Int64 = 0
 
     var rowID: Int64
@@ -36,7 +36,7 @@ struct UserColumns {
 
     static let cellColumn: Int32 = 6
 
-    /// What the user cell is bound to.
+    /// The associated data of the user cell.
     func associatedData(_ vault: Bytes16) -> AssociatedData {
         var data = AssociatedData(vault: vault, table: "user")
         data.append(handle.bytes)

@@ -1,17 +1,18 @@
 import VaultCrypto
 
-/// Which key slots and providers the vault has, and the last cell of each, which stands for its whole row.
+/// The vault's key slots and providers, each with the tag of its last cell, which represents the whole row.
 struct VaultManifest: Sendable, Equatable {
     /// More would not fit into one cell.
     static let mostProviders = 20_000
 
     private(set) var keySlots = Entries()
     var providers = Entries()
-    /// Whom the vault itself has made slots for. A slot's own row shows that only to its identity.
+    /// The recipients for which the vault itself has made slots. The slot's own row reveals the recipient only to its
+    /// identity.
     private(set) var recipients: [Bytes16: Recipient] = [:]
     /// When a key was last seen to open the slot.
     private(set) var proofs: [Bytes16: Timestamp] = [:]
-    /// That the content goes to another vault, or has come from one.
+    /// The mark of a move to another vault or from one.
     var move: MoveMark?
 
     /// In the order of the handles, as they are stored.
@@ -48,7 +49,7 @@ struct VaultManifest: Sendable, Equatable {
             index < entries.count && entries[index].handle == handle
         }
 
-        /// Where the handle is, or belongs.
+        /// The index of the handle, or where it belongs.
         private func index(of handle: Bytes16) -> Int {
             var (low, high) = (0, entries.count)
             while low < high {
@@ -63,20 +64,21 @@ struct VaultManifest: Sendable, Equatable {
         static let keySlots: UInt8 = 1
         static let providers: UInt8 = 2
         static let recipients: UInt8 = 3
-        /// Versions that do not know it refuse the vault: they would change what has gone to another.
+        /// Versions that do not know the field refuse the vault: they would change data that another vault has
+        /// received.
         static let move: UInt8 = 4
         static let proofs: UInt8 = 128
     }
 }
 
 extension VaultManifest {
-    /// Adds a slot, or notes that it was sealed anew.
+    /// Adds a slot, or notes that it was resealed.
     mutating func add(_ slot: KeySlotDescription, _ tag: CellTag) {
         keySlots[slot.id] = tag
         if case .recipient(let recipient, _) = slot.kind { recipients[slot.id] = recipient }
     }
 
-    /// Of a slot that was found in a vault without a manifest.
+    /// Adds a slot that was found in a vault without a manifest.
     mutating func add(_ slot: KeySlot) {
         guard let tag = try? SealedCell.tag(of: slot.wrappedVaultKey) else { return }
         add(slot.description, tag)
@@ -142,7 +144,7 @@ extension VaultManifest {
 }
 
 extension VaultManifest {
-    /// Handles and what follows each, in ascending order of the handles.
+    /// Handles, each with the value that follows it, in ascending order of the handles.
     fileprivate static func pairs(
         _ bytes: UnsafeRawBufferPointer, of count: Int
     ) throws(VaultCryptoError) -> [(Bytes16, [UInt8])] {
@@ -170,7 +172,7 @@ extension RecordWriter {
 }
 
 extension VaultManifest.Entries {
-    /// An entry lies in memory as it is stored: two times sixteen bytes.
+    /// Appends the entries. In memory they have their stored form: 16 bytes of handle and 16 bytes of tag each.
     fileprivate func append(to record: inout RecordWriter, _ tag: UInt8) {
         unsafe entries.withUnsafeBytes { unsafe record.append(tag, bytes: $0) }
     }

@@ -4,24 +4,24 @@ import VaultCrypto
 package struct VaultRow: Sendable {
     package var incarnation: Int64
     let createdAt: Timestamp
-    /// Counts the changes of the row. 0: the schema was brought up to date, and the row has no manifest yet.
+    /// The number of changes of the row. 0: the schema was migrated, and the row has no manifest yet.
     var revision: Int64
     /// The audit row that records the last change.
     var auditSequence: Int64
     var keyring: Keyring
-    /// Of the keyring's cell.
+    /// The tag of the keyring's cell.
     var keyringTag: CellTag
     var manifest: VaultManifest
-    /// Of the manifest's cell.
+    /// The tag of the manifest's cell.
     var manifestTag: CellTag?
-    /// What seals the row, and how this process has come to it.
+    /// The key that seals the row, and the slot that gave it to this process.
     var opened: OpenedSlot
 
     var vaultKey: SealingKey { opened.vaultKey }
 
     var hasManifest: Bool { revision > 0 }
 
-    /// What the keyring is bound to.
+    /// The associated data of the keyring.
     static func keyringData(_ vault: Bytes16, incarnation: Int64, createdAt: Timestamp) -> AssociatedData {
         var data = AssociatedData(vault: vault, table: "vault")
         data.append(incarnation)
@@ -29,7 +29,7 @@ package struct VaultRow: Sendable {
         return data
     }
 
-    /// What the manifest is bound to: every other column of the row, the keyring through its tag.
+    /// The associated data of the manifest: every other column of the row, and the keyring through its tag.
     func manifestData(_ vault: Bytes16) -> AssociatedData {
         var data = Self.keyringData(vault, incarnation: incarnation, createdAt: createdAt)
         data.append(revision)
@@ -47,7 +47,7 @@ package struct VaultRow: Sendable {
         return cell
     }
 
-    /// Seals the manifest over the columns as they now are, and notes its tag.
+    /// Seals the manifest over the current columns, and notes its tag.
     mutating func sealManifest(_ vault: Bytes16) throws(VaultCryptoError) -> [UInt8] {
         let cell = try SealedCell.seal(
             manifest.encoded(), kind: .manifest, key: vaultKey, associatedData: manifestData(vault))
@@ -57,9 +57,9 @@ package struct VaultRow: Sendable {
 }
 
 extension VaultRow {
-    /// Reads and opens the row as it now is.
+    /// Reads and opens the current row.
     ///
-    /// - Parameter known: an earlier state, whose keyring is taken over if it is still the same.
+    /// - Parameter known: an earlier state, whose keyring is reused if it has not changed.
     static func load(
         _ tables: any TableAccess, vault: Bytes16, opened: OpenedSlot, known: VaultRow? = nil
     ) throws(StoreError) -> VaultRow {
@@ -111,7 +111,7 @@ extension VaultRow {
 }
 
 extension VaultRow {
-    /// The id of the vault key that the row is sealed with now; nil if that cannot be read.
+    /// The id of the vault key that currently seals the row; nil if it cannot be read.
     static func vaultKeyID(_ tables: any TableAccess) throws(StoreError) -> KeyID? {
         let row = try tables.cursor(.vaultRow)
         defer { row.reset() }

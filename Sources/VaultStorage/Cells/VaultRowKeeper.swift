@@ -1,33 +1,33 @@
 import Synchronization
 import VaultCrypto
 
-/// The newest state of the vault's row that is known. Nothing older is believed.
+/// The newest known state of the vault's row. Nothing older is accepted.
 final class VaultRowKeeper: Sendable {
     private let row: Mutex<VaultRow>
 
     init(_ row: VaultRow) { self.row = Mutex(row) }
 
     var current: VaultRow { row.withLock { $0 } }
-    /// The keys alone, which cost less to hand over than the whole row.
+    /// The keys alone, which cost less to copy than the whole row.
     var keyring: Keyring { row.withLock { $0.keyring } }
 
-    /// Whether both know the row in the same state. Cheaper than to hand one over.
+    /// Whether both know the row in the same state. This is cheaper than copying one.
     func isSame(as other: VaultRowKeeper) -> Bool {
         let mine = row.withLock { VaultRowMark($0) }
         return other.row.withLock { VaultRowMark($0) } == mine
     }
 
-    /// Goes back to a state, because a transaction does.
+    /// Goes back to a state when a transaction is rolled back.
     func restore(_ state: VaultRow) { row.withLock { $0 = state } }
 
-    /// Goes on to a state, unless a newer one is known.
+    /// Advances to a state, unless a newer one is known.
     func advance(to state: VaultRow) {
         row.withLock { row in if state.revision >= row.revision { row = state } }
     }
 
-    /// Looks whether the row has changed, and reads it again if so. Two integers of one row if not.
+    /// Checks whether the row has changed, and reads it again if so. If not, it reads only two integers of one row.
     ///
-    /// To be called in the snapshot that holds what is to be judged by the row: then both are of one moment.
+    /// Call this in the snapshot that holds the data that the row is checked against: then both are of one moment.
     @discardableResult
     func look(_ tables: any TableAccess, _ context: VaultContext) throws(StoreError) -> VaultRow {
         let known = current
@@ -54,7 +54,7 @@ final class VaultRowKeeper: Sendable {
     }
 }
 
-/// By what two states of the vault's row differ.
+/// The numbers in which two states of the vault's row differ.
 private struct VaultRowMark: Equatable {
     private let revision: Int64
     private let incarnation: Int64
@@ -77,11 +77,11 @@ private struct VaultRowMark: Equatable {
     }
 }
 
-/// Keyrings of which each took the former's place. Reading the newest takes no lock.
+/// A chain of keyrings, each the successor of the one before it. Reading the newest takes no lock.
 final class KeyringSuccession: Sendable {
     private let keyring: Keyring
     private let successor = AtomicLazyReference<KeyringSuccession>()
-    /// Whether there is a successor. Asked by each read: loading the reference costs many times as much.
+    /// Whether there is a successor. Each read checks this flag: loading the reference costs many times as much.
     private let isSucceeded = Atomic(false)
 
     init(_ keyring: Keyring) { self.keyring = keyring }
@@ -94,7 +94,7 @@ final class KeyringSuccession: Sendable {
         return last
     }
 
-    /// A root key of the newest keyring, or of any before it.
+    /// A root key of the newest keyring, or of an earlier one.
     func root(for id: KeyID) -> SealingKey? {
         if let key = newest.root(for: id) { return key }
         var link: KeyringSuccession? = self

@@ -1,7 +1,7 @@
 import VaultCrypto
 
 extension DamageFinder {
-    /// The row's damage, if opening it throws one. What else it throws is not the row's fault.
+    /// The row's damage, if opening it throws one. Any other error is not the row's fault and is rethrown.
     private func damage(
         _ place: DamagedRow.Place, _ handle: Bytes16?, _ open: () throws(StoreError) -> Void
     ) throws(StoreError) -> DamagedRow? {
@@ -62,7 +62,7 @@ extension DamageFinder {
         return found
     }
 
-    /// Rows of these tables are looked at with their login.
+    /// Checks for a row without its login. Other rows of these tables are checked with their login.
     func checkOrphan(_ table: DamagedRow.Table, _ id: Int64) throws(StoreError) -> DamagedRow? {
         let row = try tables.cursor(.withLogin[table.table])
         defer { row.reset() }
@@ -138,7 +138,7 @@ extension DamageFinder {
         var logins: Set<LoginHandle>
     }
 
-    /// `nil` for a user that cannot be opened: then it is unknown what is missing.
+    /// Returns `nil` for a user that cannot be opened: then the missing logins are unknown.
     private func manifest(ofUserRow id: Int64) throws(StoreError) -> Manifest? {
         try opener.user(ofRow: id) { columns, view throws(StoreError) in
             Manifest(
@@ -149,7 +149,7 @@ extension DamageFinder {
 }
 
 extension Query {
-    /// The number of a row, and that of its login if there is one.
+    /// The number of a row, and the number of its login if there is one.
     fileprivate static let withLogin = PerTable {
         select(
             $0.columns($0.key) + Table.login.columns("id"), from: $0,

@@ -5,7 +5,7 @@ extension DamageFinder {
         DamagedRowContent(row: row, rows: try rows(at: row.place))
     }
 
-    /// The row, and those that go with it.
+    /// The row and the rows that would be discarded with it.
     func rows(at place: DamagedRow.Place) throws(StoreError) -> [RawRow] {
         switch place {
         case .missingLogin: []

@@ -1,8 +1,8 @@
 import VaultCrypto
 
-/// Parts of manifests: each is named by its user's cell, and names logins.
+/// Parts of manifests: a user's cell names each part, and the part names logins.
 extension DamageFinder {
-    /// A part that does not open, that is missing, or that no user has.
+    /// A part that does not open, that is missing, or that belongs to no user.
     func checkManifestPart(_ id: Int64) throws(StoreError) -> DamagedRow? {
         let (userRow, number) = ManifestPart.place(ofRow: id)
         let isThere = try tables.has(.rowsByNumber[.manifestPart], id)
@@ -38,7 +38,7 @@ extension DamageFinder {
             place: .row(.manifestPart, id: id), handle: nil, damage: .quarantined(ManifestPart.tableName, nil, reason))
     }
 
-    /// The rows that a user's cell names and that are not there.
+    /// The rows that a user's cell names and that do not exist.
     func missingParts(ofUserRow id: Int64) throws(StoreError) -> [Int64] {
         let missing = try opener.user(ofRow: id) { columns, view throws(StoreError) in
             var numbers = Set(0..<(view.parts?.count ?? 0))
@@ -49,8 +49,8 @@ extension DamageFinder {
         return (missing ?? []).sorted().compactMap { ManifestPart.row($0, ofUserRow: id) }
     }
 
-    /// The logins that a part of that row names, or would: by their own handles, because the part may not open. nil if the user
-    /// has no such part.
+    /// The logins that the part in that row names, or would name, found by their own handles because the part may not
+    /// open. Returns nil if the user has no such part.
     func loginRows(ofPart id: Int64) throws(StoreError) -> [(row: Int64, handle: LoginHandle)]? {
         let (userRow, number) = ManifestPart.place(ofRow: id)
         let bits = try opener.user(ofRow: userRow) { _, view in

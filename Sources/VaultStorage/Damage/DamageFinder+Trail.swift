@@ -1,9 +1,9 @@
 import VaultCrypto
 
-/// What is counted and not sealed: rows of the trail that the vault has not written, and the counter of fences.
+/// Unsealed content: rows of the trail that the vault has not written, and the counter of fences.
 extension DamageFinder {
-    /// Rows of the trail outside of its chain, and the counter if it is none. Damage in the chain itself is not found here:
-    /// nothing of it can be discarded but by pruning.
+    /// Rows of the trail outside of its chain, and the counter if it is damaged. Damage in the chain itself is not
+    /// listed here: it can only be removed by pruning.
     func ofTrailAndCounter(limit: Int) throws(StoreError) -> [DamagedRow] {
         var found: [DamagedRow] = []
         if let row = try check(.row(.fenceCounter, id: 1)), found.count < limit { found.append(row) }
@@ -18,7 +18,7 @@ extension DamageFinder {
         return found
     }
 
-    /// A row that was planted may have another number by now.
+    /// The current place of the damage. A planted row may have another number by now.
     func place(_ place: DamagedRow.Place) throws(StoreError) -> DamagedRow.Place {
         guard case .row(.audit, let id) = place, id > 0, try checkAudit(id) == nil else { return place }
         return try checkAudit(-id) == nil ? place : .row(.audit, id: -id)

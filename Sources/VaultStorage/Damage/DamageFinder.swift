@@ -1,21 +1,22 @@
 import VaultCrypto
 
-/// Looks for rows that cannot be opened, for a reader or the writer. One look decides everywhere: what is
-/// listed can be shown and discarded, and nothing else can.
+/// Finds rows that cannot be opened, for a reader or the writer. The same check applies everywhere: a listed row can be
+/// shown and discarded, and no other row can.
 struct DamageFinder {
-    /// Rows that are found by one statement.
+    /// The number of rows that one statement returns.
     private static let pageSize: Int64 = 256
 
     let tables: any TableAccess
     let opener: RowOpener
 
-    /// In the order of the tables and of the rows in each; logins and parts of manifests without a row come last.
+    /// All damage, in the order of the tables and of the rows in each. Logins and parts of manifests without a row come
+    /// last.
     func all(limit: Int) throws(StoreError) -> [DamagedRow] {
         var found: [DamagedRow] = []
         for table in DamagedRow.Table.allCases where table.hasPlace {
             try eachRow(of: table) { id throws(StoreError) in
                 guard found.count < limit else { return false }
-                // A login whose part of the manifest does not open is listed with that part.
+                // A login whose part of the manifest does not open is listed under that part.
                 if let row = try check(.row(table, id: id)), row.table == table { found.append(row) }
                 return true
             }
@@ -33,7 +34,7 @@ struct DamageFinder {
         return found + (try ofTrailAndCounter(limit: limit - found.count))
     }
 
-    /// The damaged row of this name.
+    /// The damaged row with this name.
     func find(_ name: DamagedRowName) throws(StoreError) -> DamagedRow {
         switch name {
         case .row(let table, let id):
@@ -52,11 +53,11 @@ struct DamageFinder {
         }
     }
 
-    /// What is wrong there; `nil` if nothing is, or if there is no longer anything.
+    /// The damage at a place; `nil` if there is none, or if the row no longer exists.
     func check(_ place: DamagedRow.Place) throws(StoreError) -> DamagedRow? {
         let found = try look(at: place)
         guard found != nil, !opener.reading.isInSnapshot else { return found }
-        // What was found may be of two moments.
+        // The first finding may combine data of two moments.
         opener.reading.isTorn = false
         opener.reading.isInSnapshot = true
         defer { opener.reading.isInSnapshot = false }
@@ -84,7 +85,8 @@ struct DamageFinder {
 
     // MARK: Rows
 
-    /// Until `body` says that it is enough. No answer stays open meanwhile: this may take long.
+    /// Calls `body` with each row until it returns false. No result set stays open between pages, because this may take
+    /// long.
     func eachRow(
         of table: DamagedRow.Table, from start: Int64 = .min, _ body: (Int64) throws(StoreError) -> Bool
     ) throws(StoreError) {
@@ -104,7 +106,7 @@ struct DamageFinder {
                     if !table.needsLogin || page.isNull(1) { ids.append(page.integer(0)) }
                 }
             }
-            if BlockingWork.isCancelled { throw StoreError(.closed, "the look for damage was ended") }
+            if BlockingWork.isCancelled { throw StoreError(.closed, "the search for damage was cancelled") }
             for id in ids { guard try body(id) else { return } }
             guard count == Self.pageSize, let last, last < .max else { return }
             first = last + 1
@@ -150,16 +152,16 @@ extension DamagedRow.Table {
         }
     }
 
-    /// Whether each of its rows can be opened or not by itself. What is wrong with a row of the trail its place decides.
+    /// Whether each row can be checked by itself. A row of the trail can only be judged by its position.
     fileprivate var hasPlace: Bool { self != .audit && self != .fenceCounter }
 
-    /// Whether its rows are looked at with their login, so that only those without one are damaged on their own. They
-    /// have no handle.
+    /// Whether its rows are checked with their login, so that only rows without a login are damaged on their own. These
+    /// rows have no handle.
     fileprivate var needsLogin: Bool { self == .loginSecret || self == .refreshIntent }
 }
 
 extension Query {
-    /// Numbers from parameter 1 on, and that of the row's login if there is one.
+    /// The numbers from parameter 1 on, and the number of the row's login if there is one.
     fileprivate static let pagesWithLogin = PerTable {
         select(
             $0.columns($0.key) + Table.login.columns("id"), from: $0,

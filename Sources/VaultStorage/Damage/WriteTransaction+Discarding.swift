@@ -1,7 +1,7 @@
 import VaultCrypto
 
-/// Deleting what cannot be opened. It is recorded twice: as what was done to the row, and as what it means for the
-/// user, login, provider or revocation, so that a reader of the trail needs to know nothing about damage.
+/// Deleting rows that cannot be opened. The trail records it twice: as the removal of the row, and as its meaning for
+/// the user, login, provider or revocation. So a reader of the trail needs no knowledge of damage.
 extension WriteTransaction {
     func discard(_ found: DamagedRow.Place) throws(StoreError) -> DiscardedRow {
         let place = try damage.place(found)
@@ -53,7 +53,7 @@ extension WriteTransaction {
             ])
     }
 
-    /// A damaged login that goes with its user, whose row is whole.
+    /// The events of a damaged login that goes with its user, whose own row is undamaged.
     static func discardingEvents(ofErased login: LoginHandle) -> [AuditEvent] {
         [
             AuditEvent(.rowDiscarded, [.init("table", "login"), .init("row", login.text)]),
@@ -70,7 +70,7 @@ extension WriteTransaction {
     private func discardRevocation(_ id: Int64, _ event: AuditEvent) throws(StoreError) {
         try deleteRow(.outbox, id)
         try audit(event, about: AuditSubject())
-        // The trail says how many revocations there must be.
+        // The trail counts the pending revocations.
         try audit(AuditEvent(.revocationAbandoned, [.init("cause", "damaged")]), about: AuditSubject())
     }
 
@@ -110,7 +110,7 @@ extension WriteTransaction {
 
     private static var removalOfDamaged: AuditEvent { AuditEvent(.loginRemoved, [.init("cause", "damaged")]) }
 
-    /// The manifest is sealed anew, so that the user has exactly the logins that it lists.
+    /// Reseals the manifest without the login, so that the user has exactly the logins that it lists.
     private func forget(_ login: LoginHandle, of owner: OpenUser, _ event: AuditEvent) throws(StoreError) {
         var owner = owner
         try remove(login, from: &owner)
@@ -119,7 +119,7 @@ extension WriteTransaction {
         try save(&owner, telling: tale)
     }
 
-    /// The logins that the part named go with it: the state that they were in last is lost.
+    /// Discards a part. The logins that it named go with it, because their last state is lost.
     private func discardPart(
         _ row: DamagedRow, _ id: Int64, _ event: AuditEvent
     ) throws(StoreError) -> [LoginHandle] {
@@ -158,7 +158,7 @@ extension WriteTransaction {
         return try row.step() ? try openUser(row: row.integer(0)) : nil
     }
 
-    /// `nil` if there is none, or if it is damaged.
+    /// Returns `nil` if there is no such user, or if the row is damaged.
     private func openUser(row id: Int64) throws(StoreError) -> OpenUser? {
         try opener.user(ofRow: id) { columns, view throws(StoreError) in try openUser(columns, view) }
     }
@@ -177,16 +177,16 @@ extension WriteTransaction {
                 AuditEvent(.loginRemoved, [.init("cause", AuditEvent.Detail.userErased)]),
                 about: AuditSubject(user: told ?? row.user, login: login))
         }
-        // Under both names, if the damage is in the name: the trail must record the end of the user that it knows.
+        // Under both handles, if the handle is damaged: the trail must record the end of the user that it knows.
         for user in Set([row.user, told].compactMap(\.self)) {
-            // After each state that may be put back.
+            // After each state that could be put back.
             let last = try AuditTrail(opener).lastRevision(of: user)
             try audit(AuditEvent(.userErased), about: AuditSubject(user: user, revision: last + 1))
         }
         return logins
     }
 
-    /// The user in the audit row of the last change, unless that user has another row.
+    /// The user named in the audit row of the last change, unless that user has another row.
     private func handleToldOfUser(_ id: Int64) throws(StoreError) -> UserHandle? {
         let row = try tables.cursor(.lastChangeOfUserRow)
         let told: UserHandle?
@@ -224,8 +224,8 @@ extension WriteTransaction {
         }
     }
 
-    /// Which provider it was whose handle is damaged: one that the trail knows and that has no row, and under whose
-    /// name the cell opens.
+    /// The provider behind a row with a damaged handle: one that the trail names, that has no row, and under whose
+    /// handle the cell opens.
     func handleToldOfProvider(_ id: Int64, _ handle: ProviderHandle?) throws(StoreError) -> ProviderHandle? {
         let row = try tables.cursor(.providerByRow)
         defer { row.reset() }
@@ -241,7 +241,7 @@ extension WriteTransaction {
         return nil
     }
 
-    /// Those that the trail names.
+    /// The providers that the trail names and that have no row.
     private func providersWithoutRow() throws(StoreError) -> Set<ProviderHandle> {
         let rows = try tables.cursor(.auditedProviders)
         defer { rows.reset() }
@@ -257,20 +257,20 @@ extension Query {
     fileprivate static let ownerOfLoginRow = select(
         Table.login.columns("user"), from: .login, where: [.equal(Table.login["id"], 1)])
 
-    /// Whom the audit row of a user's last change names, its revision and the user's.
+    /// The user that the audit row of a user's last change names, that row's revision, and the user's own.
     fileprivate static let lastChangeOfUserRow = select(
         Table.audit.columns("user", "revision") + Table.user.columns("revision"), from: .user,
         joins: [.each(Table.audit["sequence"], is: Table.user["auditSequence"])],
         where: [.equal(Table.user["id"], 1)])
 
-    /// Each provider as often as the trail names it, and the number of its row if there is one.
+    /// The provider of each row of the trail that names one, and the number of the provider's row if it exists.
     fileprivate static let auditedProviders = select(
         Table.audit.columns("provider") + Table.provider.columns("id"), from: .audit,
         joins: [.optional(Table.provider["handle"], is: Table.audit["provider"])],
         where: [.isNotNull(Table.audit["provider"])])
 }
 
-/// Bytes for people who compare them.
+/// Formats bytes for people who compare them.
 package enum Hexadecimal {
     package static func text(_ bytes: [UInt8]) -> String {
         let digits = Array("0123456789abcdef".utf8)

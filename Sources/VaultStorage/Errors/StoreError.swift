@@ -1,6 +1,6 @@
 package import VaultCrypto
 
-/// What went wrong in the store. It carries no secret and no user data; a path is the only outside text in it.
+/// An error of the store. It carries no secret and no user data; a path is the only outside text in it.
 package struct StoreError: Error, Equatable, Sendable {
     package enum Subject: String, Hashable, Sendable {
         case user, login, provider, keySlot = "key slot", authorizationRequest = "log-in request"
@@ -9,12 +9,12 @@ package struct StoreError: Error, Equatable, Sendable {
 
     package enum Code: Hashable, Sendable {
         case notFound(Subject)
-        /// The user has several logins that could be meant.
+        /// The user has several logins, and the request does not say which one.
         case ambiguousLogin([LoginHandle])
         case userDisabled
-        /// A row that cannot be opened or does not belong where it is. It is left as it is.
+        /// A row that cannot be opened or does not belong where it is. The row is left unchanged.
         case quarantined(table: String, handle: String?)
-        /// The vault is older than what this process has already seen of it.
+        /// The vault is older than a state that this process has already seen.
         case rollbackSuspected
 
         /// Other processes held the write lock for longer than the busy time-out. Nothing was written.
@@ -27,7 +27,7 @@ package struct StoreError: Error, Equatable, Sendable {
 
         case vaultMissing
         case vaultExists
-        /// A process was killed while it made this vault.
+        /// A process was killed while it created this vault.
         case vaultUnfinished
         case notAVault
         case notABackup
@@ -35,26 +35,26 @@ package struct StoreError: Error, Equatable, Sendable {
         case newerSchema(found: Int, known: Int)
         case migrationNeeded(found: Int, known: Int)
         case foreignSchemaObject(String)
-        /// The file or a part that everything hangs on is damaged.
+        /// The file is damaged, or a part that everything else depends on.
         case damaged
 
         case wrongKey
         /// The key could not be read.
         case keyUnavailable(VaultCryptoError.Code)
 
-        /// The change cannot be made to what the vault now holds, such as a provider's name that is taken.
+        /// The change conflicts with the vault's content, such as a provider's name that is taken.
         case conflict
-        /// The callback comes from another browser or user than the one that began the log-in.
+        /// The callback comes from another browser or user than the log-in.
         case logInNotBound
         case lastKeySlot
-        /// No other key than the one that is to go has shown that it opens the vault.
+        /// No key except the one to be removed has proven that it opens the vault.
         case keySlotNotProven
         case providerInUse
         case invalidValue
-        /// This process is not, or no longer, what others see as the living owner of its intents: it was forked, or
+        /// Other processes do not, or no longer, see this process as the living owner of its intents: it was forked, or
         /// the host closed the lock's descriptors. Nothing more is written.
         case ownershipLost
-        /// What the vault holds goes to another vault, or comes from one: only that move may change it.
+        /// The vault's content is moving to another vault, or from one: only that move may change it.
         case moved
         case closed
     }
@@ -62,7 +62,7 @@ package struct StoreError: Error, Equatable, Sendable {
     package let code: Code
     /// One lower-case sentence for people, without a full stop.
     package let reason: String
-    /// What an operator can do about it, if anything.
+    /// An action for an operator, if there is one.
     package let hint: String?
 
     package init(_ code: Code, _ reason: String, hint: String? = nil) {
@@ -90,7 +90,7 @@ extension StoreError {
             hint: "free some space on its file system; nothing was lost and reading goes on")
     }
 
-    /// Files that are open can no longer be written, either: so a kernel does it where a disk has failed.
+    /// A file that is already open can no longer be written either: a kernel does this when a disk has failed.
     package static var turnedReadOnly: StoreError {
         StoreError(
             .readOnly, "the file system has turned read-only: the vault can be read, and not changed",
@@ -101,7 +101,7 @@ extension StoreError {
 }
 
 extension StoreError {
-    /// Whether it speaks of the vault's content, and not of this process or of those beside it.
+    /// Whether the error concerns the vault's content, and not this process or other processes.
     package var isDamage: Bool {
         switch code {
         case .damaged, .quarantined, .io, .notAVault, .invalidValue: true

@@ -1,10 +1,10 @@
 import VaultCrypto
 
 extension Reader {
-    /// Logins that are held by where they were imported from, in the order of their rows. By plaintext columns alone:
-    /// what they say is authenticated when the login itself is read.
+    /// Logins that are held by their import source, in the order of their rows. The query uses plaintext columns alone:
+    /// they are authenticated when the login itself is read.
     ///
-    /// - Parameter row: ``HeldPage/next`` of the page before; nil for the first.
+    /// - Parameter row: ``HeldPage/next`` of the previous page; nil for the first.
     package func loginsHeldBySource(
         of provider: ProviderHandle?, after row: Int64?, limit: Int
     ) throws(StoreError) -> HeldPage {

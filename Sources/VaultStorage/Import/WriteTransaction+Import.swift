@@ -1,21 +1,21 @@
 import VaultCrypto
 
-/// What became of a login that another system has.
+/// The outcome for a login of another system.
 package enum ImportAnswer: Sendable, Equatable {
     case added(LoginHandle)
-    /// No login of the vault is the same one, and none was to be added.
+    /// The vault has no such login, and the caller did not ask to add it.
     case absent
-    /// A login of the user is the same one; the body says what it did.
+    /// The user already has this login. The second value says what the body did with it.
     case known(LoginHandle, ImportMeeting)
-    /// The user is disabled, and nothing is added to them.
+    /// The user is disabled, so nothing is added.
     case userDisabled
-    /// Some login of the user cannot be opened: it may be this one.
+    /// A login of the user cannot be opened: it may be this one.
     case damaged
 }
 
-/// What a login of the vault and one of a source are to each other.
+/// The relation between a login of the vault and one of a source.
 package enum ImportMeeting: Sendable, Equatable {
-    /// The same row, with the tokens that the vault has taken over before.
+    /// The same row, with the tokens that the vault has already taken over.
     case unchanged
     /// The same row, with other tokens, which were taken over.
     case followed
@@ -23,18 +23,19 @@ package enum ImportMeeting: Sendable, Equatable {
     case older
     /// The same row, with other tokens, although the vault owns the chain.
     case renewedBySource
-    /// The same row; the vault has ended the login.
+    /// The same row, but the vault has ended the login.
     case ended
-    /// The vault has a login of that account, or with that refresh token, which did not come from that row.
+    /// The vault has a login of that account or with that refresh token, but it did not come from that row.
     case taken
 }
 
 extension WriteTransaction {
-    /// Takes over a login, if the user has none that is the same.
+    /// Takes over a login, unless the user already has it.
     ///
     /// - Parameters:
-    ///   - drafted: The login that is added if the vault does not have it; nil: none is added.
-    ///   - meet: Says for each login of the user whether it is the same one, and changes it; nil: it is another.
+    ///   - drafted: The login to add if the vault does not have it; nil to add none.
+    ///   - meet: Compares each login of the user and changes it if it is the same one; returns nil if it is a different
+    ///     one.
     package func takeImported(
         ofUserId userId: String, _ drafted: DraftedLogin?, meeting meet: (inout LoginState) throws -> ImportMeeting?
     ) throws -> ImportAnswer {

@@ -1,7 +1,7 @@
 import VaultCrypto
 
 extension Reader {
-    /// What a move has made of the vault, as it is now.
+    /// The current mark of a move in the vault.
     package func moveMark() throws(StoreError) -> MoveMark? { try opener.vaultRow().manifest.move }
 
     package func moveCounts() throws(StoreError) -> MoveCounts { try tables.moveCounts() }
@@ -13,11 +13,12 @@ extension Reader {
         }
     }
 
-    /// Whole users, each with all that hangs on them. What does not open is an error: nothing is left behind unnoticed.
+    /// Whole users, each with everything that belongs to them. Anything that does not open is an error, so that nothing
+    /// is left behind unnoticed.
     ///
     /// - Parameters:
-    ///   - handle: The last user of the page before; nil for the first.
-    ///   - logins: How many logins are enough.
+    ///   - handle: The last user of the previous page; nil for the first.
+    ///   - logins: The number of logins that is enough for a page.
     package func movingUsers(
         after handle: UserHandle?, users limit: Int, logins most: Int
     ) throws(StoreError) -> MovingPage {
@@ -80,9 +81,9 @@ extension Reader {
         return logins
     }
 
-    /// Log-ins that have been begun and not completed.
+    /// Log-ins that were begun and not completed.
     ///
-    /// - Parameter row: Where the page before has ended; nil for the first.
+    /// - Parameter row: The end of the previous page; nil for the first.
     package func movingRequests(
         after row: Int64?, limit: Int
     ) throws(StoreError) -> (requests: [AuthorizationRequestRecord], last: Int64?) {

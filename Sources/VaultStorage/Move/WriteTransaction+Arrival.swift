@@ -1,7 +1,7 @@
 import VaultCrypto
 
-/// Takes over what comes from another vault: sealed anew under the keys of this one, under the names that it has there.
-/// What is here already stays as it is, so that an interrupted move goes on.
+/// Takes over the content of another vault. It is resealed under the keys of this vault and keeps its handles. Rows
+/// that are already here stay as they are, so that an interrupted move can continue.
 extension WriteTransaction {
     func take(_ providers: [StoredProvider], from source: Bytes16) throws(StoreError) {
         try beginTaking(from: source)
@@ -57,7 +57,7 @@ extension WriteTransaction {
             tale.add([AuditEvent(.loginMoved)], of: login.handle)
         }
         if logins.isEmpty { tale.add([AuditEvent(.userMoved)], of: nil) }
-        // The user's row comes first: those of the logins refer to it.
+        // The user's row comes first, because the rows of the logins refer to it.
         try save(&user, telling: tale)
         for index in logins.indices {
             try insert(&logins[index], ofUserRow: user.columns.rowID)

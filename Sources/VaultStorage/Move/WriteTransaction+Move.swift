@@ -1,11 +1,11 @@
 import VaultCrypto
 
-/// The steps by which a vault becomes the source or the target of a move, and ceases to be one. Each is one transaction
-/// with its row in the trail, and does nothing where it was done before.
+/// The steps that make a vault the source or the target of a move, and that end this role. Each step is one transaction
+/// with its row in the trail, and does nothing if it was already done.
 extension WriteTransaction {
     // MARK: The source
 
-    /// Holds everything for the other vault. From here on no renewal can begin, in any process; and none is under way.
+    /// Holds everything for the other vault. No renewal is under way, and from here on none can begin in any process.
     func leave(for target: Bytes16) throws(StoreError) {
         isMoving = true
         switch rows.current.manifest.move {
@@ -31,7 +31,7 @@ extension WriteTransaction {
         ) { $0.manifest.move?.stage = .left }
     }
 
-    /// Gives the vault back to its services.
+    /// Returns the vault to its services.
     func stay(besides target: Bytes16?) throws(StoreError) {
         isMoving = true
         guard let mark = rows.current.manifest.move, mark.stage == .leaving else { throw .otherMove }
@@ -43,9 +43,9 @@ extension WriteTransaction {
 
     // MARK: The target
 
-    /// Makes ready to be filled. The row names the source, and where its trail ends.
+    /// Prepares the vault to be filled. The row names the source and the end of its trail.
     ///
-    /// - Parameter incarnation: That of the source: logins that a restore holds there are of an older one.
+    /// - Parameter incarnation: The source's incarnation: logins that a restore holds there are of an older one.
     func arrive(
         from source: Bytes16, head: AuditPosition, incarnation: Int64
     ) throws(StoreError) {
@@ -68,9 +68,9 @@ extension WriteTransaction {
         }
     }
 
-    /// Opens the vault to its services: everything has come.
+    /// Opens the vault to its services, because everything has arrived.
     ///
-    /// - Parameter counts: What the source holds.
+    /// - Parameter counts: The content of the source.
     func finishArriving(from source: Bytes16, _ counts: MoveCounts) throws(StoreError) {
         isMoving = true
         let mark = try requireArriving(from: source)
@@ -85,7 +85,7 @@ extension WriteTransaction {
         ) { $0.manifest.move?.stage = .arrived }
     }
 
-    /// Makes sure that the vault never becomes complete by this move.
+    /// Ensures that this move can never complete the vault.
     func abandonArrival(from source: Bytes16) throws(StoreError) {
         isMoving = true
         switch rows.current.manifest.move {
@@ -112,7 +112,7 @@ extension WriteTransaction {
     }
 }
 
-/// Keys of details of the trail. Stored: never renamed.
+/// Keys of details of the trail. They are stored, so never rename them.
 private enum MoveDetail {
     static let source = "source"
     static let target = "target"
@@ -140,7 +140,7 @@ extension TableAccess {
         return counts
     }
 
-    /// Throws if there is more than what each vault is made with: then it cannot be the target of a move.
+    /// Throws if the vault holds more than a new one: then it cannot be the target of a move.
     func requireEmpty() throws(StoreError) {
         for table in [Table.provider, .user, .login, .refreshIntent, .authorizationRequest, .outbox]
         where try count(table) > 0 { throw .notEmpty }

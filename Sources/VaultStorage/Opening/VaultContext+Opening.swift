@@ -1,11 +1,11 @@
 package import VaultCrypto
 
 extension VaultContext {
-    /// Opens a vault by one of its key slots; nil if it has no row of its own.
+    /// Opens a vault with one of its key slots. Returns nil if the vault has no row of its own.
     ///
-    /// A row is refused if the audit trail records a later one, and only a slot that the row knows opens the vault.
+    /// A row is refused if the audit trail records a later one. Only a slot that the row lists opens the vault.
     ///
-    /// - Parameter policy: What trying the key slots may cost.
+    /// - Parameter policy: The limit on the cost of trying the key slots.
     package static func open(
         _ tables: any TableAccess, unlocker: any SlotUnlocker, policy: UnlockingPolicy = .init(),
         clock: @escaping @Sendable () -> Timestamp
@@ -13,7 +13,7 @@ extension VaultContext {
         guard let vaultID = try vaultID(tables) else { return nil }
         let (slots, damage) = try KeySlotRows.all(tables)
         let opened = try unlock(slots, unlocker, policy, vaultID, damage)
-        // The row, and what the trail says of it, are of one moment.
+        // The row and the trail are read at the same moment.
         return try tables.snapshot { () throws(StoreError) in
             var vault = try VaultRow.load(tables, vault: vaultID, opened: OpenedSlot(opened))
             let known = try slot(of: vault, opened, slots, unlocker, policy, vaultID)
@@ -53,8 +53,8 @@ extension VaultContext {
         }
     }
 
-    /// The slot that was opened, or another one of the same key, if the vault knows it. A slot that was removed still
-    /// wraps the vault key: put back, it must not open the vault.
+    /// The slot that was opened, or another slot of the same key, if the vault lists it. A removed slot still wraps the
+    /// vault key: if someone puts it back, it must not open the vault.
     private static func slot(
         of row: VaultRow, _ opened: KeySlot.Opened, _ slots: [KeySlot],
         _ unlocker: any SlotUnlocker, _ policy: UnlockingPolicy, _ vault: Bytes16
@@ -75,7 +75,7 @@ extension VaultContext {
 }
 
 extension StoreError {
-    /// Tells a wrong key from one that cannot be read, and both from a damaged vault.
+    /// Distinguishes a wrong key from an unreadable one, and both from a damaged vault.
     init(opening error: VaultCryptoError) {
         switch error.code {
         case .wrongKey: self.init(.wrongKey, error.reason, hint: error.hint)
@@ -93,7 +93,7 @@ extension StoreError {
 }
 
 extension StoreError {
-    /// Why a process cannot go on, now that the vault key was replaced.
+    /// The reason why a process cannot continue after the vault key was replaced.
     init(following error: VaultCryptoError) {
         guard error.code == .wrongKey else {
             self.init(opening: error)

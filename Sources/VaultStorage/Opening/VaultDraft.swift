@@ -15,7 +15,7 @@ package struct VaultDraft {
     private let keyringCell: [UInt8]
     private let manifestCell: [UInt8]
 
-    /// - Parameter recipients: Those who get a slot of their own from the first moment on.
+    /// - Parameter recipients: The recipients that get a slot of their own from the start.
     package init(
         firstSlot: any SlotMaker, label: String, recipients: [Recipient] = [], now: Timestamp
     ) throws(StoreError) {
@@ -57,7 +57,7 @@ package struct VaultDraft {
             vaultID: vaultID, row: row, follower: HeldSlotKey(slotKey), clock: clock, manifestLimits: manifestLimits)
     }
 
-    /// Writes the vault's first rows, into tables that hold no more than the record of migrations.
+    /// Writes the vault's first rows into tables that hold only the record of migrations.
     package func fill(_ tables: any TableAccess, _ context: VaultContext) throws(StoreError) {
         try insertVault(tables)
         try KeySlotRows.insert(slot, tables)
@@ -69,7 +69,7 @@ package struct VaultDraft {
         context.adopt(transaction.rows.current)
     }
 
-    /// The same into tables that hold nothing at all: as if all migrations had just been made.
+    /// Fills tables that are completely empty, as if all migrations had just run.
     package func fillWhole(_ tables: any TableAccess, _ context: VaultContext) throws(StoreError) {
         let insert = try tables.cursor(.insertMigration)
         for migration in tables.migrations {

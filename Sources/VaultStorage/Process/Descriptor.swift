@@ -1,7 +1,7 @@
 package import Glibc
 
-/// An open file that is closed with this value, and only if its number still stands for the same file: a host that
-/// closes descriptors which it did not open may have opened something else under the number.
+/// An open file that is closed with this value, but only if its number still refers to the same file. A host that
+/// closes descriptors that it did not open may have opened another file under the number.
 package final class Descriptor: Sendable {
     package struct Identity: Equatable, Sendable {
         package let device: dev_t
@@ -12,7 +12,7 @@ package final class Descriptor: Sendable {
             inode = info.st_ino
         }
 
-        /// Of what lies at a path, symbolic links not followed; `nil` if nothing can be found there.
+        /// Identifies the file at a path without following symbolic links; `nil` if none can be found.
         package init?(path: String) {
             var info = stat()
             guard unsafe lstat(path, &info) == 0 else { return nil }
@@ -29,7 +29,7 @@ package final class Descriptor: Sendable {
     package let number: Int32
     package let identity: Identity
 
-    /// Takes over an open descriptor; `nil` if it is none.
+    /// Takes over an open descriptor; `nil` if the number is not an open descriptor.
     package init?(_ number: Int32) {
         guard let identity = Identity(descriptor: number) else { return nil }
         self.number = number
@@ -38,13 +38,13 @@ package final class Descriptor: Sendable {
     }
 
     deinit {
-        // In a fork it is closed already.
+        // In a fork it is already closed.
         guard !ForkGuard.isForked else { return }
         ForkGuard.remove(number)
         if isIntact { close(number) }
     }
 
-    /// Whether the number still stands for the file that was opened.
+    /// Whether the number still refers to the file that was opened.
     package var isIntact: Bool { Identity(descriptor: number) == identity }
 
     // MARK: Locks of the open file description
@@ -64,15 +64,15 @@ package final class Descriptor: Sendable {
         }
     }
 
-    /// Locks bytes at once or not at all; closing another descriptor of the file does not drop it, as it would drop a
-    /// plain POSIX lock.
-    /// - Parameter length: 0 is everything from `start` on.
+    /// Locks bytes without waiting. Closing another descriptor of the file does not drop the lock, unlike a plain POSIX
+    /// lock.
+    /// - Parameter length: 0 means everything from `start` on.
     package func setLock(_ mode: LockMode = .exclusive, start: Int64, length: Int64) -> Bool {
         var lock = Self.region(start, length, mode)
         return unsafe fcntl(number, Self.setLock, &lock) == 0
     }
 
-    /// Whether another open file description holds a lock there; `nil` if the system does not tell.
+    /// Whether another open file description holds a lock there; `nil` if the system does not report it.
     package func isLockedElsewhere(start: Int64, length: Int64) -> Bool? {
         var lock = Self.region(start, length, .exclusive)
         guard unsafe fcntl(number, Self.getLock, &lock) == 0 else { return nil }

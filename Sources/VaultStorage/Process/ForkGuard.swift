@@ -1,20 +1,20 @@
 import Glibc
 import Synchronization
 
-/// Knows whether this process was forked, without an exec, off one that had a vault open.
+/// Detects whether this process was forked, without an exec, from one that had a vault open.
 ///
-/// Such a process must touch nothing of it: SQLite's connections and their locks belong to the parent, and the parent's
-/// owner lock would outlive the parent in the child's copies of its descriptors. So the child closes these first thing.
+/// Such a process must not touch the vault: SQLite's connections and their locks belong to the parent, and the parent's
+/// owner lock would outlive the parent in the child's copies of its descriptors. So the child closes these first.
 @safe package enum ForkGuard {
     private static let forked = Atomic<Bool>(false)
     private static let turn = Mutex(())
     private static let table = Table()
     private static let isArmed: Bool = pthread_atfork(nil, nil, { ForkGuard.leaveParent() }) == 0
 
-    /// Descriptors of open file descriptions that must not live on in a child; −1 where there is none. It grows by
-    /// whole blocks, which are never moved nor freed: a fork may come at any moment.
+    /// Descriptors of open file descriptions that must not survive in a child; −1 marks a free place. The table grows
+    /// by whole blocks, which are never moved or freed: a fork may happen at any moment.
     ///
-    /// Changed under ``turn``; read without it in a fork, where nothing changes it.
+    /// It changes only under ``turn``. A fork reads it without that lock, because nothing changes it there.
     @safe private struct Table: @unchecked Sendable {
         @safe struct Block {
             static let capacity = 64
@@ -33,7 +33,7 @@ import Synchronization
             return unsafe block
         }
 
-        /// Hands over each place until `body` says that it is done.
+        /// Passes each place to `body` until `body` is done.
         @inline(__always)
         func places(_ body: (UnsafeMutablePointer<Int32>) -> Bool) -> Bool {
             var block: UnsafeMutablePointer<Block>? = unsafe first
@@ -44,7 +44,7 @@ import Synchronization
             return false
         }
 
-        /// The new block is filled before it can be seen.
+        /// Fills the new block before it becomes visible.
         func grow(with descriptor: Int32) {
             let block = unsafe Self.makeBlock()
             unsafe block.pointee.slots[0] = descriptor
@@ -78,7 +78,7 @@ import Synchronization
         }
     }
 
-    /// Runs in the child, where no other thread lives: nothing here may take a lock or allocate.
+    /// Runs in the child, where no other thread exists: nothing here may take a lock or allocate.
     private static func leaveParent() {
         _ = unsafe table.places { place in
             guard unsafe place.pointee >= 0 else { return false }

@@ -1,11 +1,11 @@
 package import Glibc
 import VaultCrypto
 
-/// What every file of a vault must be: a regular file of this user's, with one name, that no one else may touch.
+/// The requirements for every file of a vault: a regular file of this user with one name that no other user can access.
 package enum PrivateFile {
-    /// Judges the file that is open, not what its path leads to by now.
+    /// Checks the file that is open, not the one that its path leads to by now.
     ///
-    /// - Parameter what: what is refused then.
+    /// - Parameter what: the subject of the error message.
     package static func check(
         descriptor: Int32, _ path: String, of what: String = "the vault"
     ) throws(StoreError) {
@@ -18,12 +18,12 @@ package enum PrivateFile {
         }
     }
 
-    /// How such an error of the vault's own files begins.
+    /// The start of such an error for the vault's own files.
     private static let refusal = "the vault is refused: "
 
     package static func check(_ info: stat, _ path: String, _ name: String = "it") throws(StoreError) {
         guard info.st_mode & S_IFMT != S_IFLNK else {
-            // A link of the system is not to be removed.
+            // Do not advise removing a system link.
             let isOfSystem = ["/dev/", "/proc/", "/sys/"].contains(where: path.hasPrefix)
             throw refused(
                 "\(name) is a symbolic link",
@@ -33,7 +33,7 @@ package enum PrivateFile {
             throw refused("\(name) is a directory", "name a file, not a directory: \(path)")
         }
         guard info.st_mode & S_IFMT == S_IFREG else {
-            // A device is not to be moved away.
+            // Do not advise moving a device.
             throw refused("\(name) is not a regular file", "check the path: \(path)")
         }
         guard info.st_uid == geteuid() else {
@@ -42,7 +42,8 @@ package enum PrivateFile {
         guard info.st_mode & 0o077 == 0 else {
             throw refused("others may read or write \(name)", "run `chmod 600 \(path)`")
         }
-        // None at all: the file was replaced after it had been opened, as a witness is, and is what it was.
+        // No link at all means that the file was replaced after it was opened, as a witness is. The open file is still
+        // valid.
         guard info.st_nlink <= 1 else {
             throw refused(
                 "\(name) has more than one name (hard link)",
@@ -75,10 +76,10 @@ package enum PrivateFile {
         StoreError(.unsafeFile, refusal + reason, hint: hint)
     }
 
-    /// Refuses a path that others can make lead elsewhere; see ``TrustedPath``. The file itself need not be there.
+    /// Refuses a path that others can redirect; see ``TrustedPath``. The file itself need not exist.
     package static func checkWay(to path: String, of what: String) throws(StoreError) {
         do throws(TrustedPath.Flaw) { try TrustedPath.checkDirectory(of: path) } catch {
-            // What cannot be looked at is told where the file is opened.
+            // A path that cannot be checked is reported when the file is opened.
             guard let reason = error.reason else { return }
             throw StoreError(
                 .unsafeFile, "\(what) is refused: \(PathName.shown(path)) \(reason)",
@@ -86,7 +87,7 @@ package enum PrivateFile {
         }
     }
 
-    /// Makes a file and its name durable. Only for files that SQLite does not have open.
+    /// Makes a file and its name durable. Use it only for files that SQLite does not have open.
     package static func synchronize(_ path: String, directory: String) throws(StoreError) {
         try synchronize(path, O_RDONLY)
         try synchronizeDirectory(directory)
@@ -106,7 +107,7 @@ package enum PrivateFile {
 }
 
 extension StoreError {
-    /// A limit of this process or machine, which has nothing to do with the vault; nil for any other error.
+    /// A limit of this process or machine, unrelated to the vault; nil for any other error.
     package static func tooManyFiles(_ systemError: Int32) -> StoreError? {
         switch systemError {
         case EMFILE:

@@ -1,14 +1,16 @@
 import VaultCrypto
 
-/// Which rows stay when the trail is pruned: without them a full check could not prove what it proves of a whole trail.
+/// Decides which rows stay when the trail is pruned. Without them a full check could not prove as much as with a whole
+/// trail.
 ///
-/// - The last change of each user, who may never change again; each later one too, while the user is older than it.
-/// - The last change of each provider, unless that was its end; the last change of the vault's row.
+/// - The last change of each user, who may never change again. While the user's row is older than that change, every
+///   later one stays too.
+/// - The last change of each provider, unless it removed the provider; the last change of the vault's row.
 /// - The beginning of a renewal that is still open.
-/// - The making of the vault and each migration.
+/// - The creation of the vault and each migration.
 ///
-/// What the trail says of a user, provider or login is never dropped because their rows are gone, but because the trail
-/// itself records their end: else an attacker who removes a row would only have to wait for the next pruning.
+/// A missing row is no reason to drop the trail's records of a user, provider or login. They are dropped only when the
+/// trail itself records the end. Otherwise an attacker who removes a row would only have to wait for the next pruning.
 struct TrailKeeping {
     let tables: any TableAccess
     let context: VaultContext
@@ -16,9 +18,9 @@ struct TrailKeeping {
     private var users: [UserHandle: UserStanding] = [:]
     private var begun: Set<LoginHandle> = []
 
-    /// What there is of a user.
+    /// The state of a user in the vault and in the trail.
     private struct UserStanding {
-        /// Nil: there is no row.
+        /// Nil if there is no row.
         var revision: Int64?
         var auditSequence: Int64 = 0
         /// The row of the trail with the highest revision.
@@ -32,7 +34,7 @@ struct TrailKeeping {
         vaultSequence = vault.auditSequence
     }
 
-    /// Whether a row stays. To be asked of later rows first.
+    /// Whether a row stays. Call this for later rows first.
     mutating func keeps(_ row: AuditColumns) throws(StoreError) -> Bool {
         if row.kind == .vaultCreated || row.kind == .vaultMigrated { return true }
         if try keepsAsBeginning(row) { return true }

@@ -1,16 +1,16 @@
-/// Which rows of the audit trail may be removed.
+/// Limits for the rows of the audit trail that may be removed.
 package struct TrailLimits: Sendable, Equatable {
-    /// Only those from before this time, if it is set.
+    /// If set, only rows from before this time may be removed.
     package var before: Timestamp?
-    /// So many of the newest stay, whatever their age.
+    /// This number of the newest rows stays, whatever their age.
     package var keepingLast: Int64
-    /// Only those up to this row.
+    /// Only rows up to this one may be removed.
     package var through: Int64
-    /// Whether rows that do not continue the chain may go too. Otherwise nothing is removed from there on: what was done
-    /// to the trail would no longer show.
+    /// Whether rows that do not continue the chain may be removed too. Otherwise pruning stops there, so that tampering
+    /// with the trail stays visible.
     package var includesDamaged: Bool
 
-    /// Other processes, and feeds of events, that are behind by no more than this miss nothing.
+    /// Other processes and event feeds that are behind by at most this many rows miss nothing.
     package static let leastKept: Int64 = 1_000
 
     package init(

@@ -1,21 +1,21 @@
 import VaultCrypto
 
-/// The next rows of the trail that may be removed, and what becomes of each. Nothing is changed.
+/// The next rows of the trail that may be removed, and the decision for each. It changes nothing.
 struct TrailSection {
     struct Row {
         let columns: AuditColumns
         let link: AuditMAC
-        /// Of the row before.
+        /// The link of the previous row.
         let previous: AuditMAC
         let continues: Bool
     }
 
-    /// In their order, without a gap.
+    /// The rows, in order and without a gap.
     private(set) var rows: [Row] = []
-    /// Whether the trail goes on with rows that may be removed.
+    /// Whether the trail continues with rows that may be removed.
     private(set) var hasMore = false
 
-    /// - Parameter last: where the trail was pruned to, or where the section before this one ended.
+    /// - Parameter last: where the last pruning or the previous section ended.
     init(
         after last: AuditPosition, _ limits: TrailLimits, head: Int64, size: Int,
         _ opener: RowOpener

@@ -3,7 +3,7 @@ import VaultCrypto
 extension WriteTransaction {
     /// Removes the next rows of the trail that may go, and records it. Does nothing if there are none.
     ///
-    /// - Parameter size: Rows gone through: some milliseconds' worth, for which other writers wait.
+    /// - Parameter size: The number of rows to process: other writers wait for the few milliseconds that this takes.
     package func prune(_ limits: TrailLimits, size: Int) throws(StoreError) -> PrunedRows {
         let last = try AuditTrail(opener).pruning()
         let section = try TrailSection(
@@ -30,7 +30,7 @@ extension WriteTransaction {
             try removeRows(row.sequence, row.sequence)
         }
         try removeRows(section.rows.map(\.columns.sequence), but: stay)
-        // The row that the chain begins with.
+        // The first row of the chain.
         try note(previous: end.link, in: end.columns.sequence + 1)
         pruning.kept += Int64(stay.count - outdated.count)
         pruning.removed = Int64(section.rows.count - stay.count + outdated.count)
@@ -42,7 +42,7 @@ extension WriteTransaction {
         return PrunedRows(section, stay.count, pruning)
     }
 
-    /// Under the key of the row that will record them.
+    /// The mark under the key of the row that will record it.
     private func mark(of sequence: Int64, _ link: AuditMAC) -> AuditMAC {
         TrailPruning.mark(of: sequence, link, context.vaultID, under: rows.keyring.auditKey)
     }
@@ -54,7 +54,7 @@ extension WriteTransaction {
         let link: AuditMAC
     }
 
-    /// Rows that stayed when the trail was pruned before, and of which the section holds what has come after them.
+    /// Rows that an earlier pruning kept, and that a later change in the section makes obsolete.
     private func outdatedRows(
         keptBy last: TrailPruning, _ section: TrailSection, _ keeping: inout TrailKeeping
     ) throws(StoreError) -> [KeptRow] {
@@ -94,7 +94,7 @@ extension WriteTransaction {
         try update.run()
     }
 
-    /// Removes all of these rows but some, run by run.
+    /// Removes these rows except some, run by run.
     private func removeRows(_ sequences: [Int64], but stay: Set<Int64>) throws(StoreError) {
         for run in sequences.split(whereSeparator: { stay.contains($0) }) {
             if let first = run.first, let last = run.last { try removeRows(first, last) }
@@ -110,7 +110,7 @@ extension WriteTransaction {
 }
 
 extension Reader {
-    /// What a pruning would do, without a change. Some rows that stayed before may go as well.
+    /// The result that a pruning would have, without a change. Some rows that earlier prunings kept may go as well.
     package func prunable(
         _ limits: TrailLimits, after position: AuditPosition?, size: Int
     ) throws(StoreError) -> (rows: PrunedRows, end: AuditPosition?) {
@@ -131,7 +131,7 @@ extension Reader {
 }
 
 extension AuditColumns {
-    /// About the vault's row: providers are named by its manifest.
+    /// Whether the row is about the vault's row: providers are named by its manifest.
     fileprivate var isOfVault: Bool { user == nil && login == nil && revision != nil }
 }
 

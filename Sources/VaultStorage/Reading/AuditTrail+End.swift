@@ -1,14 +1,14 @@
 import VaultCrypto
 
-/// Where the trail ends. Numbers stand in the clear: a row that someone has planted behind the end stops nothing but itself.
+/// The end of the trail. Numbers are in plaintext: a planted row behind the end must stop nothing but itself.
 extension AuditTrail {
-    /// Numbers that nothing authenticates are not believed beyond it, so that going on counting cannot overflow.
+    /// The limit of believable numbers. Nothing authenticates larger ones, so counting from the end cannot overflow.
     static let limit: Int64 = 1 << 62
 
     struct End {
         /// The last row that the vault has written, as far as the trail can prove that.
         var position: AuditPosition
-        /// Whether there are rows behind it, of numbers that a vault reaches.
+        /// Whether rows follow it with numbers that a vault can reach.
         var hasRowsBehind = false
     }
 
@@ -22,7 +22,7 @@ extension AuditTrail {
         let position = last.position
         if position == known { return End(position: position) }
         if position.sequence > 1, rows.isNull(9) {
-            // Both rows have come with one answer.
+            // Both rows came in one result set.
             if try rows.step() {
                 let before = AuditLink(rows).position
                 let isNext = before.sequence == position.sequence - 1
@@ -35,8 +35,8 @@ extension AuditTrail {
         return End(position: believed, hasRowsBehind: believed.sequence < position.sequence)
     }
 
-    /// The highest fence of a renewal that the newest rows tell; 0 if they tell none. Nobody can forge a row's cell, or put it
-    /// into another row, so the chain need not be followed.
+    /// The highest fence of a renewal in the newest rows; 0 if they record none. An attacker cannot forge a row's cell
+    /// or put it into another row, so there is no need to follow the chain.
     func highestFence(rowCount: Int = 65_536) throws(StoreError) -> Int64 {
         let rows = try tables.cursor(.auditRowsBefore)
         rows.bind(2, 256)
@@ -75,8 +75,8 @@ extension AuditTrail {
         throw .quarantined("audit", nil, "none of its rows continues the chain")
     }
 
-    /// Whether the vault's row, or that of a user, says that such a row was written: then it was damaged since, and not
-    /// planted. The chain goes on from it.
+    /// Whether the vault's row, or that of a user, confirms that such a row was written: then it was damaged later, and
+    /// not planted. The chain continues from it.
     private func isVouched(_ row: AuditColumns) throws(StoreError) -> Bool {
         if try opener.vaultRow().auditSequence >= row.sequence { return true }
         guard let handle = row.user else { return false }
@@ -93,7 +93,7 @@ extension AuditTrail {
         }
     }
 
-    /// The numbers of the rows behind the end, up to those that are never taken for rows of the trail.
+    /// The numbers of the rows behind the end, below the limit of believable numbers.
     func rowsBehind(_ end: Int64) throws(StoreError) -> [Int64] {
         let rows = try tables.cursor(.numbersBehind)
         rows.bind(1, end)
@@ -104,19 +104,19 @@ extension AuditTrail {
         return numbers
     }
 
-    /// What is wrong with a row that is none of the trail; nil if it is one, damaged or not, or if there is none.
+    /// The problem with a planted row; nil if the row belongs to the trail, damaged or not, or if there is no row.
     func problem(ofPlanted sequence: Int64, _ bounds: Bounds) throws(StoreError) -> String? {
         let row = try tables.cursor(.auditRow)
         defer { row.reset() }
         row.bind(1, sequence)
         guard try row.step() else { return nil }
-        if sequence <= 0 { return "its number is none that a row of the audit trail has: it was planted, or set aside" }
+        if sequence <= 0 { return "no row of the audit trail has such a number: it was planted, or set aside" }
         if sequence > bounds.end { return "it is behind the end of the audit trail: it was planted" }
         guard sequence <= bounds.pruned, try !isAuthentic(row) else { return nil }
         return "the audit trail was pruned, and this is not one of the rows that it left"
     }
 
-    /// Between them is the unbroken chain, where a row cannot be missing.
+    /// The bounds of the unbroken chain, within which no row can be missing.
     struct Bounds {
         var pruned: Int64
         var end: Int64
@@ -131,19 +131,19 @@ extension AuditTrail {
         }
         do throws(StoreError) { return Bounds(pruned: pruned, end: try end().position.sequence) } catch {
             guard error.isOfRow else { throw error }
-            // A full check reports it. Nothing of such a trail can be told from what was planted.
+            // A full check reports this. In such a trail, genuine rows cannot be distinguished from planted ones.
             return Bounds(pruned: 0, end: Self.limit)
         }
     }
 }
 
 extension AuditLink {
-    /// A link of the wrong length is as good as none.
+    /// A link of the wrong length counts as none.
     fileprivate var position: AuditPosition { AuditPosition(sequence: columns.sequence, link: mac ?? .genesis) }
 }
 
 extension Query {
-    /// The last two rows of those that may be some of a trail.
+    /// The last two rows with believable numbers.
     static let endOfTrail = select(
         auditColumns, from: .audit, where: [.less(Table.audit["sequence"], 1)],
         order: [.down(Table.audit["sequence"])], mostRows: 2)

@@ -1,17 +1,17 @@
 import VaultCrypto
 
-/// What the audit trail says, on its own authority: a row counts only if it continues the chain.
+/// The audit trail, read on its own authority: a row counts only if it continues the chain.
 struct AuditTrail {
     let opener: RowOpener
     var tables: any TableAccess { opener.tables }
 
     init(_ opener: RowOpener) { self.opener = opener }
 
-    // MARK: What it says against a row that is older than it tells
-    // One index look-up each, which finds nothing. A planted row must not make others refused.
+    // MARK: Evidence that a row is older than the trail's record
+    // Each check is one index look-up, which normally finds nothing. A planted row must not cause others to be refused.
 
     /// Whether the trail has a later change of the vault's row than the row itself. Before the row had a manifest,
-    /// providers were recorded as they are now, and nothing else was.
+    /// provider changes were recorded as they are now, and no other changes were.
     func reportsLater(than row: VaultRow) throws(StoreError) -> Bool {
         let rows = try tables.cursor(.changesOfVault)
         defer { rows.reset() }
@@ -23,9 +23,9 @@ struct AuditTrail {
         return false
     }
 
-    /// A revision of a user that is later than the user's row; nil if the trail confirms the row. The end of an erased user
-    /// is such a revision. Once the trail was pruned it has no row of that user at all, while of each other one it keeps the
-    /// row of the last change.
+    /// A revision of a user that is later than the user's row; nil if the trail confirms the row. The end of an erased
+    /// user is such a revision. After a pruning the trail has no row of an erased user at all, while it keeps the row
+    /// of the last change of every other user.
     func laterRevision(than user: UserColumns) throws(StoreError) -> Int64? {
         if let later = try laterRevision(of: user.handle, than: user.revision) { return later }
         if try hasRow(user.auditSequence) { return nil }
@@ -43,7 +43,7 @@ struct AuditTrail {
         return nil
     }
 
-    /// The highest revision of a user that the trail tells; 0 if it tells none.
+    /// The highest revision of a user in the trail; 0 if it records none.
     func lastRevision(of user: UserHandle) throws(StoreError) -> Int64 {
         let rows = try tables.cursor(.changesOfUserDown)
         defer { rows.reset() }
@@ -61,7 +61,7 @@ struct AuditTrail {
         return try row.step()
     }
 
-    /// Whether a row that is not there was pruned. A row of prunings that was tampered with excuses nothing.
+    /// Whether a missing row was pruned. A tampered pruning row excuses nothing.
     private func isPruned(through sequence: Int64) throws(StoreError) -> Bool {
         do throws(StoreError) { return try pruning().through >= sequence } catch {
             guard error.isOfRow else { throw error }
@@ -71,7 +71,7 @@ struct AuditTrail {
 
     // MARK: Rows
 
-    /// Whether a row is what was written under this number.
+    /// Whether the row under this number is the one that was written.
     private func isAuthentic(_ sequence: Int64) throws(StoreError) -> Bool {
         let row = try tables.cursor(.auditRow)
         defer { row.reset() }
@@ -80,13 +80,13 @@ struct AuditTrail {
         return try isAuthentic(row)
     }
 
-    /// The same of a row that is laid out as ``Query/auditRow``.
+    /// Whether a row with the layout of ``Query/auditRow`` is the one that was written.
     func isAuthentic(_ row: any RowCursor) throws(StoreError) -> Bool {
         guard let previous = try link(before: row) else { return false }
         return try opener.continues(AuditLink(row), previous)
     }
 
-    /// The link that a row continues; nil if it is not there.
+    /// The link that a row continues; nil if it is missing.
     private func link(before row: any RowCursor) throws(StoreError) -> AuditMAC? {
         if !row.isNull(9) { return unsafe AuditMAC(row.blob(9)) }
         let sequence = row.integer(0)
@@ -105,11 +105,11 @@ struct AuditTrail {
         var pruning: TrailPruning
     }
 
-    /// The last pruning; nil if there was none. Damage if the row that records it is not as it was written.
+    /// The last pruning; nil if there was none. Throws damage if the row that records it was changed.
     func lastPruning() throws(StoreError) -> LastPruning? {
         do throws(StoreError) { return try lastPruning(through: .max) } catch {
             guard error.isOfRow else { throw error }
-            // What was planted behind the end records nothing.
+            // A row planted behind the end records nothing.
             return try lastPruning(through: try end().position.sequence)
         }
     }
@@ -130,22 +130,22 @@ struct AuditTrail {
         return LastPruning(sequence: sequence, pruning: pruning)
     }
 
-    /// The same, as what holds of a trail that was never pruned.
+    /// The last pruning, or the state of a trail that was never pruned.
     func pruning() throws(StoreError) -> TrailPruning {
         try lastPruning()?.pruning ?? .none
     }
 }
 
-/// A row of the trail, as its link covers it.
+/// A row of the trail in the form that its link covers.
 struct AuditLink {
     let columns: AuditColumns
     /// The row's own link; nil if it has the wrong length.
     let mac: AuditMAC?
     private let tag: CellTag?
-    /// The detail cell is none.
+    /// Whether the detail cell is malformed.
     private let isMalformed: Bool
 
-    /// Reads a row that is laid out as ``Query/auditRow``.
+    /// Reads a row with the layout of ``Query/auditRow``.
     init(_ row: any RowCursor) {
         columns = AuditColumns(row)
         mac = unsafe AuditMAC(row.blob(8))
@@ -177,7 +177,7 @@ extension Query {
             .greater(Table.audit["sequence"], 1),
         ], index: "auditOfVault")
 
-    // Without the starts of renewals, which the index leaves out.
+    // Excludes the starts of renewals, which the index leaves out.
 
     fileprivate static let changesOfUser = select(
         Table.audit.columns("sequence", "revision"), from: .audit,

@@ -1,19 +1,19 @@
 import VaultCrypto
 
-/// Finds in the audit trail how logins of a provider have ended, for a reader or the writer.
+/// Finds in the audit trail how a provider's logins ended, for a reader or the writer.
 ///
-/// Looks at plaintext columns, as what looks for renewals does: a row that is made up costs a pause and no login.
+/// Like the search for due renewals, it reads plaintext columns: a forged row costs a pause and no login.
 struct EndingRows {
     let tables: any TableAccess
     let opener: RowOpener
 
-    /// Rows of the trail in which a row of ends is looked for.
+    /// The number of rows of the trail that are searched for a series of ends.
     private static let window: Int64 = 100_000
-    /// Rows before it that say what is usual, and how many of a kind are counted.
+    /// The number of earlier rows that define the usual rate, and the maximum count of one kind.
     private static let usualWindow: Int64 = 50_000
     private static let mostCounted = 5_000
 
-    /// Whether the provider is stopped: its own rows say so, of which there are few.
+    /// Whether the provider is stopped, according to its own few rows.
     func standing(of provider: ProviderHandle) throws(StoreError) -> (endings: ProviderEndings, sequence: Int64) {
         let row = try tables.cursor(.lastFuseRow)
         row.bind(2, AuditKind.providerStopped.rawValue)
@@ -38,7 +38,7 @@ struct EndingRows {
 
     /// - Parameters:
     ///   - head: The number of the last row of the trail.
-    ///   - least: From this many ends in a row on it is also counted what is usual.
+    ///   - least: From this many ends in a row on, the usual rate is counted as well.
     func endings(of provider: ProviderHandle, head: Int64, least: Int) throws(StoreError) -> ProviderEndings {
         var (endings, start) = try standing(of: provider)
         guard endings.stoppedAt == nil else { return endings }
@@ -52,8 +52,8 @@ struct EndingRows {
         return endings
     }
 
-    /// How many logins the provider has ended since a row, and what is usual before it, in one walk from the end of the trail.
-    /// Those of which a reply was lost do not count, here or there: that explains their end.
+    /// Counts the logins that the provider has ended since a row, and the usual number before it, in one walk from the
+    /// end of the trail. Logins that lost a reply are not counted on either side, because that explains their end.
     private func count(
         _ provider: ProviderHandle, through last: Int64, since start: Int64, least: Int,
         in endings: inout ProviderEndings
@@ -107,7 +107,7 @@ extension Query {
             .isNotNull(Table.audit["provider"]),
         ], order: [.down(Table.audit["sequence"])], mostRows: 1, index: "auditByProvider")
 
-    // From the end of the trail, as for the last renewal.
+    // Reads from the end of the trail, as for the last renewal.
     fileprivate static let rowsOfProvidersLogins = select(
         auditColumns, from: .audit, joins: [.each(Table.login["handle"], is: Table.audit["login"])],
         where: [

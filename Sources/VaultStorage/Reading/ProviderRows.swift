@@ -1,12 +1,12 @@
 import VaultCrypto
 
-/// Finds providers, for a reader or the writer. None of it opens a provider that is not asked for.
+/// Finds providers, for a reader or the writer. It opens only the requested providers.
 package struct ProviderRows {
     let tables: any TableAccess
     let opener: RowOpener
 
     func listings(after sequence: Int64?, limit: Int) throws(StoreError) -> [ProviderListing] {
-        // A row that was edited may have any number.
+        // An edited row may have any number.
         if sequence == .max { return [] }
         let row = try tables.cursor(.providerPage)
         defer { row.reset() }
@@ -39,26 +39,26 @@ package struct ProviderRows {
     func provider(named name: String) throws(StoreError) -> StoredProvider {
         let known = try find(name) { row throws(StoreError) in try opener.provider(row) }
         if let known { return known }
-        // A vault that no process could write to since it was migrated, such as one on a read-only disk.
+        // The vault has not been writable since its migration, for example because it is on a read-only disk.
         guard let found = try unnamed().first(where: { $0.stored.record.name == name }) else {
             throw .notFound(.provider)
         }
         return found.stored
     }
 
-    /// The provider that has this name, damaged or not.
+    /// The row of the provider with this name, damaged or not.
     func row(named name: String) throws(StoreError) -> Int64? {
         try find(name) { $0.integer(4) }
     }
 
-    /// Gives the body the row of this name; nil if there is none.
+    /// Passes the row with this name to the body. Returns nil if there is none.
     func find<R>(_ name: String, _ body: (any RowCursor) throws(StoreError) -> R) throws(StoreError) -> R? {
         let known = opener.keyring
         if let found = try find(known.blindIndexes(ofProviderName: name), body) { return found }
         // Another process may have replaced the index key.
         let newest = try opener.vaultRow().keyring
         if newest === known { return nil }
-        // And may do so again before the next look.
+        // And it may do so again before the next look-up.
         opener.noteTear()
         return try find(newest.blindIndexes(ofProviderName: name), body)
     }
@@ -67,7 +67,7 @@ package struct ProviderRows {
         _ indexes: BlindIndexes, _ body: (any RowCursor) throws(StoreError) -> R
     ) throws(StoreError) -> R? {
         let row = try tables.cursor(.providerByName)
-        // The row may be moved between the first look and the second: then the third finds it.
+        // The row may be moved between the first look-up and the second: then the third finds it.
         for index in indexes.former == nil ? [indexes.current] : indexes.all + [indexes.current] {
             let found: R? = try row.withBinding(1, index.bytes) { () throws(StoreError) in
                 try row.step() ? try body(row) : nil
@@ -77,7 +77,7 @@ package struct ProviderRows {
         return nil
     }
 
-    /// Providers whose index has still to be filled in. One that does not open stays without.
+    /// Providers whose index must still be filled in. One that does not open stays without an index.
     func unnamed() throws(StoreError) -> [(row: Int64, stored: StoredProvider)] {
         let row = try tables.cursor(.unnamedProviders)
         defer { row.reset() }
@@ -96,6 +96,6 @@ package struct ProviderRows {
         return false
     }
 
-    /// The index of a row that is written now.
+    /// The index for a row that is written now.
     func index(of name: String) -> BlindIndex { opener.keyring.blindIndex(ofProviderName: name) }
 }

@@ -1,15 +1,15 @@
 package import VaultCrypto
 
-/// Which rows of the trail are wanted.
+/// A filter for rows of the trail.
 package struct AuditFilter: Sendable, Equatable {
     package var user: UserHandle?
     package var login: LoginHandle?
     /// Rows about the provider itself, or about its logins.
     package var provider: ProviderHandle?
-    /// Empty: all.
+    /// Empty means all kinds.
     package var kinds: Set<AuditKind> = []
     package var since: Timestamp?
-    /// Rows from this time on are left out.
+    /// Only rows before this time.
     package var until: Timestamp?
 
     package init() {}
@@ -18,25 +18,25 @@ package struct AuditFilter: Sendable, Equatable {
 /// A row of the trail with its link, and whether it continues the chain.
 package struct AuditListing: Sendable {
     package internal(set) var entry: AuditEntry
-    /// Nil: it has the wrong length.
+    /// Nil if the link has the wrong length.
     package let link: AuditMAC?
 }
 
 package struct AuditPage: Sendable {
-    /// In the order in which they were asked for.
+    /// The rows, in the requested order.
     package var rows: [AuditListing] = []
-    /// Where the next page begins; nil: there is none.
+    /// Where the next page begins; nil after the last.
     package var next: Int64?
 
     package init() {}
 }
 
 extension Reader {
-    /// Rows gone through for one page, wanted or not.
+    /// The number of rows that are read for one page, whether they match or not.
     private static let mostRows = 4_096
 
     /// Rows after this one, the oldest first, or before it, the newest first. A row that does not continue the chain is
-    /// given as damaged: what is shown has been checked. Pages are cut where many rows are not wanted.
+    /// returned as damaged: every row shown was checked. A page may be short where many rows do not match.
     package func audit(
         _ filter: AuditFilter, _ direction: AuditDirection, limit: Int
     ) throws(StoreError) -> AuditPage {
@@ -59,7 +59,7 @@ extension Reader {
             guard wants(row.columns, filter) else { continue }
             var provider: ProviderHandle?
             if let login = row.columns.login { provider = try self.provider(of: login, &providers) }
-            // Of a login that is gone, only the row's cell tells.
+            // For a login that no longer exists, only the row's cell has the provider.
             if let wanted = filter.provider, row.columns.provider != wanted, provider != wanted {
                 guard provider == nil, row.columns.login != nil else { continue }
             }
@@ -72,7 +72,7 @@ extension Reader {
         return page
     }
 
-    /// Of a login that is there.
+    /// The provider of an existing login.
     private func provider(
         of login: LoginHandle, _ known: inout [LoginHandle: ProviderHandle?]
     ) throws(StoreError) -> ProviderHandle? {
@@ -96,7 +96,7 @@ extension Reader {
         return AuditListing(entry: AuditEntry(row.columns, detail, link: row.mac, damage), link: row.mac)
     }
 
-    /// Whether a row is wanted, apart from its provider.
+    /// Whether a row matches the filter, apart from its provider.
     private func wants(_ row: AuditColumns, _ filter: AuditFilter) -> Bool {
         filter.user.map { $0 == row.user } ?? true && filter.login.map { $0 == row.login } ?? true
             && (filter.kinds.isEmpty || filter.kinds.contains(row.kind))

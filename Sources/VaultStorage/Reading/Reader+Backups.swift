@@ -1,5 +1,5 @@
 extension Reader {
-    /// All of them, in the order in which they were begun. A damaged row is listed as such.
+    /// All backups, in the order in which they were begun. A damaged row is listed as such.
     package func backups() throws(StoreError) -> [BackupListing] {
         let row = try tables.cursor(.backups)
         defer { row.reset() }
@@ -19,12 +19,12 @@ extension Reader {
         return result
     }
 
-    /// Logins that a restore holds, in the order of their rows. By plaintext columns alone: what they say is
+    /// Logins that a restore holds, in the order of their rows. The query uses plaintext columns alone: they are
     /// authenticated when the login itself is changed.
     ///
     /// - Parameters:
-    ///   - provider: nil: logins that only the app can renew.
-    ///   - row: ``HeldPage/next`` of the page before; nil for the first.
+    ///   - provider: nil for logins that only the app can renew.
+    ///   - row: ``HeldPage/next`` of the previous page; nil for the first.
     package func heldLogins(of provider: ProviderHandle?, after row: Int64?, limit: Int) throws(StoreError) -> HeldPage
     {
         try heldPage(provider == nil ? .heldLoginsOfApp : .heldLoginsOfProvider, after: row, limit) { rows in
@@ -34,7 +34,7 @@ extension Reader {
         }
     }
 
-    /// A page of a query whose first two parameters are the row before and how many rows there may be.
+    /// A page of a query whose first two parameters are the previous row and the maximum number of rows.
     func heldPage(
         _ query: Query, after row: Int64?, _ limit: Int, _ bind: (any RowCursor) -> Void
     ) throws(StoreError) -> HeldPage {
@@ -55,7 +55,7 @@ extension Reader {
         return page
     }
 
-    /// How many logins there are of each provider, and how many of them are held; nil is the app.
+    /// The number of logins of each provider, and how many of them are held; nil is the app.
     package func heldCounts() throws(StoreError) -> [ProviderHandle?: (logins: Int, held: Int)] {
         try tables.longReading { () throws(StoreError) in try countHeld() }
     }
@@ -81,9 +81,9 @@ package struct HeldPage: Sendable {
 }
 
 extension VaultContext {
-    /// Logins of an older one are held by where they were imported from, and not by a restore.
+    /// A vault's first incarnation. Logins of an older one are held by their import source, and not by a restore.
     package static let firstIncarnation: Int64 = 1
-    /// Of logins whose chain the system owns from which they were imported.
+    /// The incarnation of logins whose chain belongs to the system from which they were imported.
     static let importedIncarnation: Int64 = 0
 }
 

@@ -1,7 +1,8 @@
 import VaultCrypto
 
 extension Reader {
-    /// By the index on `dueAt`: costs what is due, however many logins there are.
+    /// Logins that are due, found by the index on `dueAt`: the cost depends on the number of due logins, not on the
+    /// total.
     package func dueLogins(before time: Timestamp, after cursor: DueCursor?, limit: Int) throws(StoreError) -> DuePage {
         let limit = limit.asPageLimit
         let row = try tables.cursor(.dueLogins)

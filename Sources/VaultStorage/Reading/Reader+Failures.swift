@@ -1,7 +1,7 @@
 import VaultCrypto
 
 extension Reader {
-    /// Logins with a failure that no handler has heard of, according to a list that is not authenticated.
+    /// Logins with a failure that no handler was notified of, according to a list that is not authenticated.
     package func unreportedFailures(limit: Int) throws(StoreError) -> [LoginHandle] {
         let row = try tables.cursor(.unreportedFailures)
         defer { row.reset() }

@@ -3,7 +3,7 @@ import VaultCrypto
 extension Reader {
     package var providers: ProviderRows { ProviderRows(tables: tables, opener: opener) }
 
-    // What is read of a provider must fit what the vault's row says of it.
+    // A provider's row must match its entry in the vault's row.
 
     func providers(after sequence: Int64?, limit: Int) throws(StoreError) -> [ProviderListing] {
         try consistently { () throws(StoreError) in try providers.listings(after: sequence, limit: limit) }
@@ -24,7 +24,7 @@ extension Reader {
         }
     }
 
-    /// A row that cannot be opened is passed over and does not count: ``outbox(after:limit:)`` shows it.
+    /// Skips a row that cannot be opened and does not count it: ``outbox(after:limit:)`` shows it.
     package func dueOutboxEntries(at time: Timestamp, limit: Int) throws(StoreError) -> [StoredOutboxEntry] {
         let row = try tables.cursor(.dueOutbox)
         let limit = limit.asPageLimit
@@ -39,10 +39,10 @@ extension Reader {
         }
     }
 
-    /// By the order of the rows, which is the order in which they came, so that no edited time hides one.
+    /// Lists in the order of the rows, which is the order of arrival, so that no edited time hides a row.
     package func outbox(after sequence: Int64?, limit: Int) throws(StoreError) -> [OutboxListing] {
         let row = try tables.cursor(.outbox)
-        // Any number is a row's, if it was edited.
+        // An edited row may have any number.
         if sequence == .max { return [] }
         row.bind(2, Int64(limit.asPageLimit))
         return try consistently { () throws(StoreError) in
@@ -82,14 +82,15 @@ extension Reader {
             try row.withBinding(1, sequence) { () throws(StoreError) in
                 var result: [AuditEntry] = []
                 while try row.step() { result.append(auditEntry(row)) }
-                // What was planted behind the end is never reported.
+                // A row planted behind the end is never reported.
                 let end = result.isEmpty ? 0 : try AuditTrail(opener).end().position.sequence
                 return result.filter { $0.sequence <= end }
             }
         }
     }
 
-    /// Nothing that this process had read or committed when the reading began may be missing.
+    /// The number of the trail's last row. Throws if it is lower than one that this process had read or committed when
+    /// the reading began.
     package func auditHead() throws(StoreError) -> Int64 {
         let known = headKnownAtBegin ?? context.seen.auditHead
         let head = try AuditTrail(opener).end().position.sequence
@@ -103,7 +104,7 @@ extension Reader {
         return head
     }
 
-    /// Rows of the trail that are gone through for it: in a busy vault some hours, in any other one all that count.
+    /// The number of rows of the trail to search: some hours in a busy vault, and all relevant rows in any other.
     private static let renewalWindow: Int64 = 100_000
 
     package func lastRenewal(
@@ -131,7 +132,7 @@ extension Reader {
         return AuditEntry(columns, detail, link: unsafe AuditMAC(row.blob(8)), damage)
     }
 
-    /// One that cannot be opened is passed over, and counts as a row of the page.
+    /// Skips an intent that cannot be opened, but counts its row for the page.
     package func openIntents(after fence: Int64?, limit: Int) throws(StoreError) -> IntentPage {
         let limit = limit.asPageLimit
         let row = try tables.cursor(.openIntents)
@@ -165,7 +166,7 @@ extension Reader {
     package func hasOpenIntents() throws(StoreError) -> Bool { try tables.has(.anyIntent) }
 
     package func keySlots() throws(StoreError) -> [StoredKeySlot] {
-        // A slot is shown with what the vault's row says of it.
+        // A slot is shown together with its entry in the vault's row.
         try withSnapshot { () throws(StoreError) in
             let manifest = try opener.vaultRow().manifest
             return try KeySlotRows.all(tables).slots.map { StoredKeySlot($0.description, manifest) }
@@ -287,7 +288,7 @@ extension AuditColumns {
 extension Query {
     static let anyIntent = select(Table.refreshIntent.columns("fence"), from: .refreshIntent, mostRows: 1)
 
-    // From the end of the trail: where logins are renewed at all, one of the last rows is such a row.
+    // Reads from the end of the trail: where logins are renewed at all, one of the last rows is such a row.
     fileprivate static let lastRenewal = select(
         Table.audit.columns("time"), from: .audit, joins: [.each(Table.login["handle"], is: Table.audit["login"])],
         where: [

@@ -10,7 +10,7 @@ extension Reader {
         return try row.withBinding(1, handle.bytes) { () throws(StoreError) in
             guard try row.step() else { throw StoreError.notFound(.login) }
             let user = try UserColumns(row)
-            // Before a token is spent, this says whether the login is held.
+            // Determines whether the login is held, before a token is spent.
             try opener.vaultRow()
             return try withUser(row, user) { view throws(StoreError) in
                 return try opener.login(row, try LoginColumns(row), user, view).stored(
@@ -19,7 +19,7 @@ extension Reader {
         }
     }
 
-    /// Opens no refresh token.
+    /// The login's key. Opens no refresh token.
     func key(ofLogin handle: LoginHandle) throws(StoreError) -> KeyRecord? {
         try consistently { () throws(StoreError) in
             let row = try tables.cursor(.login)
@@ -45,10 +45,10 @@ extension Reader {
         }
     }
 
-    /// All logins, page by page, for those who look at each of them. In no order that means anything, because handles are
-    /// random and rows that lie together are read together.
+    /// All logins, page by page, for callers that visit each of them. The order has no meaning: handles are random, and
+    /// rows that are stored together are read together.
     ///
-    /// - Parameter row: Where the page before ended; nil for the first.
+    /// - Parameter row: The end of the previous page; nil for the first.
     package func logins(
         afterRow row: Int64?, limit: Int
     ) throws(StoreError) -> (logins: [LoginListing], last: Int64?) {
@@ -67,17 +67,17 @@ extension Reader {
         }
     }
 
-    /// The logins of a user, and those that their cell names but the vault does not have.
+    /// The logins of a user, and those that the user's cell names but the vault does not have.
     func logins(ofUser index: BlindIndex, after: LoginHandle?, limit: Int) throws(StoreError) -> [LoginListing] {
-        // Several questions, of one moment.
+        // Several queries of one moment.
         try withSnapshot { () throws(StoreError) in
             if let page = try knownLogins(ofUser: index, after: after, limit: limit) { return page }
             return try allLogins(ofUser: index, after: after, limit: limit)
         }
     }
 
-    /// The page as the user's cell names the logins: opens the cell once, and no login but those of the page. `nil` if the
-    /// cell cannot be opened, or does not name as many logins as there are rows.
+    /// The page in the order of the user's cell. It opens the cell once, and only the logins of the page. Returns `nil`
+    /// if the cell cannot be opened, or if the number of its logins differs from the number of rows.
     private func knownLogins(
         ofUser index: BlindIndex, after: LoginHandle?, limit: Int
     ) throws(StoreError) -> [LoginListing]? {
@@ -111,7 +111,7 @@ extension Reader {
         return try row.step() ? Int(row.integer(0)) : 0
     }
 
-    /// A login that its user names. Its own damage is part of the listing.
+    /// A login that its user names. Its damage is part of the listing.
     private func listing(
         _ handle: LoginHandle, of user: UserColumns, _ view: UserCellView
     ) throws(StoreError) -> LoginListing {
@@ -160,7 +160,8 @@ extension Reader {
         return Array(sorted[(start ?? 0)...].prefix(limit.asPageLimit))
     }
 
-    /// What the user cell names; nothing if it cannot be opened, which then shows on each of the user's logins.
+    /// The logins that the user cell names. It is empty if the cell cannot be opened, which then shows on each of the
+    /// user's logins.
     private func expectedLogins(_ row: any RowCursor) throws(StoreError) -> Set<LoginHandle> {
         let user = try UserColumns(row)
         let handles = try? withUser(row, user) { view throws(StoreError) in
@@ -169,7 +170,7 @@ extension Reader {
         return handles.map { Set($0) } ?? []
     }
 
-    /// Never throws: what is wrong with a row is part of its listing.
+    /// Never throws: a row's damage is part of its listing.
     private func listing(_ row: any RowCursor) -> LoginListing {
         var handle = LoginHandle(row.bytes16(LoginColumns.firstColumn + 1) ?? .zero)
         var userHandle: UserHandle?
@@ -192,7 +193,7 @@ extension Reader {
 }
 
 extension TableAccess {
-    /// The rows of a user's logins; a handle of another length is none.
+    /// The rows of a user's logins. A handle of another length is returned as nil.
     func loginRows(ofUserRow id: Int64) throws(StoreError) -> [(row: Int64, handle: LoginHandle?)] {
         let row = try cursor(.loginsOfUserRow)
         defer { row.reset() }

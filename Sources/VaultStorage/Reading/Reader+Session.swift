@@ -10,8 +10,9 @@ extension Reader {
         try consistently { () throws(StoreError) in try readSession(ofLogin: handle) }
     }
 
-    /// The login of a user at one provider, if one and no more of them lives there. Logins at other providers are not
-    /// opened: one that does not open may be at any, so who finds none here looks at all of them.
+    /// The login of a user at one provider, if exactly one living login is there. Logins at other providers are not
+    /// opened. A login that does not open may be at any provider, so a caller that finds none here must check all of
+    /// them.
     func session(ofUser index: BlindIndex, at provider: ProviderHandle) throws(StoreError) -> SessionSnapshot? {
         try consistently { () throws(StoreError) in
             let row = try sessionsOfUser()
@@ -57,7 +58,7 @@ extension Reader {
         }
     }
 
-    /// The login that is meant when none is named. The rows must be exactly those that the user cell knows.
+    /// The login to use when the caller names none. The rows must be exactly those that the user cell names.
     private func only(
         _ row: any RowCursor, _ user: UserColumns, _ view: UserCellView
     ) throws(StoreError) -> SessionSnapshot {
@@ -78,7 +79,7 @@ extension Reader {
         return try choose([first], nil, row, user, view)
     }
 
-    /// Among several, of which the row's is the next.
+    /// Chooses among several, starting with the current row.
     private func choose(
         _ before: [SessionSnapshot], _ damageBefore: StoreError?, _ row: any RowCursor, _ user: UserColumns,
         _ view: UserCellView
@@ -95,8 +96,8 @@ extension Reader {
         return try chosen(among: all, damage ?? (all.count == view.loginCount ? nil : Self.missingLogin(user)))
     }
 
-    /// The one that lives, else the dead one, else the only one at all. A damaged or missing login does not hide one of the
-    /// first two; but it may itself have been alive, so a terminated login is not believed to be the one that is meant.
+    /// The living login, else the dead one, else the only one of all. A damaged or missing login does not hide a living
+    /// or dead one. But it may itself have been alive, so a terminated login is never chosen next to it.
     private func chosen(among all: [SessionSnapshot], _ damage: StoreError?) throws(StoreError) -> SessionSnapshot {
         let candidates = all.filterMeant(\.session)
         if let damage, candidates.allSatisfy({ $0.session.state == .terminated }) { throw damage }
@@ -119,7 +120,7 @@ extension Reader {
         throw try notFound(wanted, user, view)
     }
 
-    /// By its name: the user's other rows are not gone through.
+    /// Finds a login by its handle, without reading the user's other rows.
     private func namedAmongMany(
         _ wanted: LoginHandle, _ user: UserColumns, _ view: UserCellView
     ) throws(StoreError) -> SessionSnapshot {
@@ -153,7 +154,7 @@ extension Reader {
 }
 
 extension Sequence {
-    /// Those of a user's logins that are meant where none is named: those that live, else those that are dead, else all.
+    /// The candidates among a user's logins when the caller names none: the living ones, else the dead ones, else all.
     package func filterMeant(_ session: (Element) -> SessionRecord?) -> [Element] {
         let all = Array(self)
         for isMeant in [\SessionRecord.isLiving, \.isNotTerminated] {

@@ -28,17 +28,17 @@ extension Reader {
             outbox: try count(.outbox), lastBackupAt: try lastBackupAt())
     }
 
-    /// Rows after the last pruning are numbered without a gap, and it says how many have stayed before: so nothing need
-    /// be counted in the table that is the biggest of all.
+    /// The number of rows of the trail. Rows after the last pruning are numbered without a gap, and the pruning records
+    /// how many rows it kept. So nothing need be counted in the largest table.
     private func auditCount() throws(StoreError) -> Int {
         let pruning = try AuditTrail(opener).pruning()
-        // A row that was edited may have any number.
+        // An edited row may have any number.
         let (count, isBeyond) = try auditHead().subtractingReportingOverflow(pruning.through)
         let (all, isTooMany) = count.addingReportingOverflow(pruning.kept)
         return isBeyond || isTooMany ? .max : Int(clamping: all)
     }
 
-    /// The moment whose state the last finished backup holds.
+    /// The moment of the state in the last finished backup.
     package func lastBackupAt() throws(StoreError) -> Timestamp? {
         try backups().compactMap(\.record).filter { $0.finishedAt != nil }.map(\.madeAt).max()
     }

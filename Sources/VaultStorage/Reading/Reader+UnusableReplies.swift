@@ -1,7 +1,7 @@
 import VaultCrypto
 
 extension Reader {
-    /// In the order in which they came.
+    /// The replies in the order of their arrival.
     package func unusableReplies(of login: LoginHandle) throws(StoreError) -> [UnusableReplyListing] {
         let row = try tables.cursor(.unusableReplies)
         return try consistently { () throws(StoreError) in
@@ -27,7 +27,7 @@ extension Reader {
         try tables.has(.unusableRepliesBefore, time.milliseconds)
     }
 
-    /// After the user's columns.
+    /// The column after those of the user.
     static let replyColumn: Int32 = 7
 
     private func unusableReply(_ row: any RowCursor, _ login: LoginHandle) throws(StoreError) -> UnusableReplyRecord {

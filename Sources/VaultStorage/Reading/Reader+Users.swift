@@ -1,12 +1,12 @@
 import VaultCrypto
 
 extension Reader {
-    /// Reads of a user once more who was not found by the index that this process knew. While the index key is being
-    /// replaced, or if another process has replaced it, the row has another one.
+    /// Repeats the look-up of a user that was not found by the index known to this process. The row's index differs
+    /// while the index key is being replaced, and after another process has replaced it.
     func checkAgain<R>(
         forUser id: String, knownBy keyring: Keyring, _ body: (Reader, BlindIndex) throws(StoreError) -> R
     ) throws(StoreError) -> R {
-        // The row must not be moved between one look and the next.
+        // The row must not be moved between the two look-ups.
         try withSnapshot { () throws(StoreError) in
             let newest = try opener.vaultRow().keyring
             guard newest !== keyring || newest.formerIndexKey != nil else { throw .notFound(.user) }
@@ -80,7 +80,7 @@ extension Reader {
         }
     }
 
-    /// In the order in which they were made. A manifest that lies in parts does not tell that, but the rows do.
+    /// The logins in the order of their creation. A manifest in parts does not record that order, but the rows do.
     private func logins(of user: UserColumns, _ view: UserCellView) throws(StoreError) -> [LoginHandle] {
         guard view.parts != nil else { return view.entries.map(\.login) }
         let known = try opener.knownLogins(user, view)

@@ -1,15 +1,15 @@
 import VaultCrypto
 
-/// Reads what the vault holds. Used by one thread at a time.
+/// Reads the vault's content. One thread uses it at a time.
 package final class Reader: @unchecked Sendable {
     package let tables: any TableAccess
     package let context: VaultContext
     let opener: RowOpener
-    /// The hot queries, once they have been asked: to prepare one takes longer than a hundred reads.
+    /// The hot queries, after their first use: preparing one takes longer than a hundred reads.
     private var ofUser: (any RowCursor)?
     private var ofLogin: (any RowCursor)?
-    /// The end of the audit trail that was known before the snapshot that is being read. What is committed later is not in
-    /// it, and is no reason to call it old.
+    /// The end of the audit trail that was known before the current snapshot. The snapshot does not contain later
+    /// commits, so they do not make it old.
     private(set) var headKnownAtBegin: Int64?
 
     package init(_ tables: any TableAccess, _ context: VaultContext) throws(StoreError) {
@@ -45,23 +45,25 @@ package final class Reader: @unchecked Sendable {
         }
     }
 
-    /// A state that is met for the first time, of a user whose cell is open: not older than one that this process knows, nor
-    /// than what the audit trail tells. A row alone may have been put back before this process began.
+    /// Checks a state that this process sees for the first time, of a user whose cell is open. It must not be older
+    /// than a state that this process knows or that the audit trail records. Someone may have put the row alone back
+    /// before this process began.
     private func requireNewest(_ user: UserColumns) throws(StoreError) {
         if let known = context.seen.revision(of: user.handle), known > user.revision {
             opener.reading.mark = known
             throw .isOlderThanSeen(user.handle)
         }
         if let later = try AuditTrail(opener).laterRevision(than: user) {
-            // Outside of a snapshot it may have been committed since the row was read.
+            // Outside of a snapshot the change may have been committed since the row was read.
             opener.reading.mark = later
             throw .isOlderThanTold(user.handle)
         }
         context.seen.note(user.handle, user.revision)
     }
 
-    /// Runs `body`, once more if what it read was older than what is known: that may be known only since the reading
-    /// began. What falls behind the same mark twice is older, because the mark was there before the second reading.
+    /// Runs `body`, and again if it read something older than a known state: that state may have become known only
+    /// since the reading began. Data that is behind the same mark twice is really older, because the mark existed
+    /// before the second reading.
     @inline(__always)
     package func readNewest<R, Failure>(_ body: (Reader) throws(Failure) -> R) throws(Failure) -> R {
         var mark: Int64?
@@ -73,12 +75,12 @@ package final class Reader: @unchecked Sendable {
         }
     }
 
-    /// What that which was read falls behind; nil if it was not older than what is known.
+    /// The known state that the data is behind; nil if the data was not older.
     private func mark(behindWhich error: any Error) -> Int64? {
         (error as? StoreError)?.code == .rollbackSuspected ? opener.reading.mark : nil
     }
 
-    /// Several queries that see one state of the vault. To be kept short. One inside another is a part of it.
+    /// Runs several queries that see one state of the vault. Keep it short. A nested call joins the outer one.
     package func withSnapshot<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
         if opener.reading.isInSnapshot { return try body() }
         opener.reading.isInSnapshot = true
@@ -88,7 +90,7 @@ package final class Reader: @unchecked Sendable {
         return try tables.snapshot(body)
     }
 
-    /// Runs a body that asks more than one query, once more in a snapshot if something looks damaged: the answers may be of
+    /// Runs a body with several queries, and again in a snapshot if something looks damaged: the result sets may be of
     /// two moments.
     @inline(__always)
     func consistently<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {

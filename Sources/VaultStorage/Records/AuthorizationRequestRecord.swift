@@ -1,7 +1,7 @@
 package import VaultCrypto
 
-/// What must be remembered between sending a user to the authorization server and his coming back; sealed, found by
-/// the blind index of ``state``, and taken once.
+/// The data to remember between sending a user to the authorization server and their return. It is sealed, found by the
+/// blind index of ``state``, and taken once.
 package struct AuthorizationRequestRecord: Equatable, Sendable {
     package var state: SecretBytes
     package var codeVerifier: SecretBytes
@@ -13,18 +13,18 @@ package struct AuthorizationRequestRecord: Equatable, Sendable {
     /// The latest DPoP nonce of each origin, from a pushed request.
     package var nonces: [String: String] = [:]
     package var label: String?
-    /// The hash of the secret that the browser holds which began the log-in. Absent in requests of before there was one:
-    /// these can only be completed unbound.
+    /// The hash of the secret in the browser that began the log-in. It is absent in requests from before this field
+    /// existed: these can only be completed unbound.
     package var bindingHash: SecretBytes?
-    /// What the app wants back with the login.
+    /// The app's own data, returned with the login.
     package var context: [String: String] = [:]
-    /// Where the access tokens are to be used (RFC 8707): named again when the code is redeemed.
+    /// The resources for which access tokens are requested (RFC 8707). They are named again when the code is redeemed.
     package var resources: [String] = []
-    /// What the id token must repeat (OpenID Connect Core §3.1.2.1).
+    /// The nonce that the id token must repeat (OpenID Connect Core §3.1.2.1).
     package var idTokenNonce: SecretBytes?
-    /// How many seconds ago the user may have authenticated at most.
+    /// The maximum age of the user's authentication, in seconds.
     package var maximumAge: Int64?
-    /// The login whose chain the new one replaces; nil: a login of its own.
+    /// The login whose chain the new one replaces; nil for a new login.
     package var target: ReplacedLogin?
     package var createdAt: Timestamp
     package var expiresAt: Timestamp
@@ -50,9 +50,9 @@ package struct AuthorizationRequestRecord: Equatable, Sendable {
 /// The login into which a user logs in again.
 package struct ReplacedLogin: Hashable, Sendable {
     package var login: LoginHandle
-    /// The login's chain when the log-in began: a login that was ended since stays ended.
+    /// The login's chain when the log-in began: a login that was ended since then stays ended.
     package var chain: Int64
-    /// Whether the account at the provider may be another one than before.
+    /// Whether the account at the provider may differ from the former one.
     package var acceptsOtherAccount: Bool
 
     package init(login: LoginHandle, chain: Int64, acceptsOtherAccount: Bool) {
@@ -62,20 +62,20 @@ package struct ReplacedLogin: Hashable, Sendable {
     }
 }
 
-/// What a callback shows of itself: which log-in it answers, and that it comes from the browser that began it.
+/// The proof that a callback carries: the log-in that it answers, and the browser that it comes from.
 package struct CallbackProof: Sendable {
     package enum Binding: Sendable {
         /// Any browser may complete the log-in.
         case unbound
-        /// The hash of what the browser brought.
+        /// The hash of the secret that the browser sent.
         case browser(SecretBytes)
     }
 
     package var state: SecretBytes
     package var binding: Binding
-    /// Whose session the callback came in.
+    /// The user in whose session the callback arrived.
     package var userId: String?
-    /// How the id of the log-in's user must begin: of another one the log-in is not there.
+    /// The required prefix of the log-in's user id. For another user the log-in does not exist.
     package var userIdPrefix: String?
 
     package init(state: SecretBytes, binding: Binding, userId: String? = nil) {
@@ -84,7 +84,7 @@ package struct CallbackProof: Sendable {
         self.userId = userId
     }
 
-    /// Nil: the log-in may be completed.
+    /// The reason to refuse the callback; nil if the log-in may be completed.
     package func refusal(for record: AuthorizationRequestRecord) -> StoreError? {
         if case .browser(let hash) = binding, record.bindingHash != hash {
             return StoreError(.logInNotBound, "this browser did not begin this log-in")

@@ -1,15 +1,15 @@
-/// A backup that was begun of this vault, wherever its file is by now.
+/// A backup of this vault that was begun, wherever its file is now.
 package struct BackupRecord: Hashable, Sendable {
     package let handle: BackupHandle
-    /// Of the state that it holds.
+    /// The time of the state in the backup.
     package let madeAt: Timestamp
-    /// When it had its name. Nil: its maker was stopped before it said so, and the file may be there or not.
+    /// When the backup got its name. Nil if the process stopped before it recorded that: the file may exist or not.
     package var finishedAt: Timestamp?
-    /// The end of the audit trail in it.
+    /// The end of the audit trail in the backup.
     package let auditSequence: Int64
     package let byteCount: Int64
     package let path: String
-    /// Who alone can open it; empty: the keys that the vault had then.
+    /// The only recipients that can open the backup. If empty, the keys that the vault had then open it.
     package let recipients: [String]
 
     package static let pathLimit = 4_096
@@ -30,7 +30,7 @@ package struct BackupRecord: Hashable, Sendable {
 
 /// One line of a listing of backups.
 package struct BackupListing: Sendable {
-    /// A row that is not as the vault wrote it has none.
+    /// The record; nil if the row is not as the vault wrote it.
     package let record: BackupRecord?
     package let handle: BackupHandle?
     package let damage: StoreError?

@@ -1,10 +1,10 @@
 package import VaultCrypto
 
-/// Where a login was imported from, and who may spend its refresh token.
+/// The source from which a login was imported, and the owner of its refresh token.
 package struct ImportOrigin: Hashable, Sendable {
-    /// Codes are stored.
+    /// The codes are stored.
     package enum Owner: UInt8, Hashable, Sendable, CaseIterable {
-        /// The system that the login comes from: this vault sends no refresh token of it.
+        /// The system that the login comes from: this vault sends none of its refresh tokens.
         case source = 1
         /// This vault.
         case vault = 2
@@ -12,9 +12,9 @@ package struct ImportOrigin: Hashable, Sendable {
         case contested = 3
     }
 
-    /// What the operator calls the system.
+    /// The operator's name for the system.
     package var source: String
-    /// A hash of what names the row there: the same at each reading.
+    /// A hash of the row's identity in the source, the same at each reading.
     package var row: Bytes16
     /// A hash of the tokens that the row had when it was last taken over.
     package var tokens: Bytes16
@@ -25,11 +25,11 @@ package struct ImportOrigin: Hashable, Sendable {
     package var isMissing = false
     /// The first halves of former ``tokens``, the newest first: a row that has such a pair again is an old copy.
     package private(set) var formerTokens: [UInt64] = []
-    /// When the tokens count as issued, where the source did not say it; nil: the source did.
+    /// When the tokens are assumed to have been issued; nil if the source recorded the time.
     package var assumedIssue: Timestamp?
 
-    /// How many former pairs are known again. A source that renews every hour, and is read as often, is known by them
-    /// for most of a day.
+    /// The number of former pairs that are recognized. For a source that renews and is read every hour, they cover most
+    /// of a day.
     package static var formerLimit: Int { 16 }
 
     package init(source: String, row: Bytes16, tokens: Bytes16, owner: Owner, takenAt: Timestamp) {
@@ -42,30 +42,30 @@ package struct ImportOrigin: Hashable, Sendable {
 }
 
 extension ImportOrigin {
-    /// Whether the source once had these tokens, and has left them.
+    /// Whether the source once had these tokens and has replaced them.
     package func hasLeft(_ tokens: Bytes16) -> Bool { formerTokens.contains(tokens.firstWord) }
 
-    /// Takes over what another record of the same row knows of former tokens.
+    /// Takes over the former tokens that another record of the same row knows.
     package mutating func keepFormer(_ origin: ImportOrigin) {
         var former = origin.formerTokens
         if origin.tokens != tokens { former.insert(origin.tokens.firstWord, at: 0) }
         formerTokens = Array(former.filter { $0 != tokens.firstWord }.prefix(Self.formerLimit))
     }
 
-    /// As they were stored.
+    /// Restores the stored former tokens.
     mutating func readFormer(_ tokens: [UInt64]) { formerTokens = tokens }
 }
 
 extension SessionRecord {
-    /// Whether another system owns the chain, or two do: nothing of it is sent.
+    /// Whether another system owns the chain, or two do: then nothing of it is sent.
     package var isHeldBySource: Bool { origin.map { $0.owner != .vault } ?? false }
 
-    /// Whether ``obtainedAt`` is when the tokens were taken over, because their source did not say when it got them.
+    /// Whether ``obtainedAt`` is the time of the take-over, because the source did not record when it got the tokens.
     package var isIssueAssumed: Bool { origin?.assumedIssue.map { $0 == obtainedAt } ?? false }
 }
 
 extension ImportOrigin {
-    /// What ``tokens`` is for these.
+    /// The hash for ``tokens``.
     package static func hash(access: SecretBytes?, refresh: SecretBytes?) -> Bytes16 {
         var hash = ContentHash()
         for token in [access, refresh] {
@@ -78,7 +78,7 @@ extension ImportOrigin {
         return hash.value
     }
 
-    /// What ``row`` is for a row that has this name in its source.
+    /// The hash for ``row``, from the row's name in its source.
     package static func hash(name parts: [String?]) -> Bytes16 {
         var hash = ContentHash()
         for part in parts { hash.add(part) }

@@ -1,6 +1,6 @@
 package import VaultCrypto
 
-/// The key cell: what proves possession of the login's tokens.
+/// The key cell: the proof of possession for the login's tokens.
 package struct KeyRecord: Equatable, Sendable {
     /// P-256 private key, 32 bytes (RFC 9449).
     package var dpopPrivateKey: SecretBytes

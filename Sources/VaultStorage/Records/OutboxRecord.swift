@@ -1,16 +1,16 @@
 package import VaultCrypto
 
-/// A revocation (RFC 7009) that the server has still to confirm. Sealed under a root key, not under the user's: it
+/// A revocation (RFC 7009) that the server must still confirm. It is sealed under a root key, not under the user's: it
 /// outlives the login, and an erased user's tokens are revoked too.
 package struct OutboxRecord: Equatable, Sendable {
-    /// Under which it is queued: who queues a revocation can ask for it right after.
+    /// The handle of the queued entry: the caller that queues a revocation can look it up at once.
     package let handle: OutboxHandle
     package var provider: ProviderHandle
     package var login: LoginHandle?
     package var user: UserHandle?
     package var refreshToken: SecretBytes?
     package var accessToken: SecretBytes?
-    /// For servers that want a proof also at the revocation endpoint.
+    /// The key for servers that also want a proof at the revocation endpoint.
     package var dpopPrivateKey: SecretBytes?
     /// The latest DPoP nonce of each origin.
     package var nonces: [String: String]
@@ -37,7 +37,7 @@ package struct OutboxRecord: Equatable, Sendable {
 package struct StoredOutboxEntry: Equatable, Sendable {
     package let handle: OutboxHandle
     package let nextAttemptAt: Timestamp
-    /// Attempts that failed so far.
+    /// The number of attempts that failed so far.
     package let attempts: Int
     package let record: OutboxRecord
 
@@ -49,28 +49,28 @@ package struct StoredOutboxEntry: Equatable, Sendable {
     }
 }
 
-/// One row of the outbox. A damaged one is listed with what is wrong, and hides nothing after it.
+/// One row of the outbox. A damaged row is listed with its error and hides no later row.
 package struct OutboxListing: Equatable, Sendable {
-    /// Where a page ends.
+    /// The row's position, where a page may end.
     package let sequence: Int64
-    /// Nil if not even that can be read.
+    /// Nil if the handle cannot be read.
     package let handle: OutboxHandle?
     /// Nil if the row cannot be opened.
     package let entry: StoredOutboxEntry?
     package let damage: StoreError?
 }
 
-/// What became of an attempt to revoke.
+/// The outcome of an attempt to revoke.
 package enum OutboxResolution: Hashable, Sendable {
     /// The server confirmed; the entry is deleted and ``AuditKind/revocationConfirmed`` recorded.
     case done
-    /// Not confirmed yet; what the reply taught is kept with the entry.
+    /// Not confirmed yet. The nonces from the reply are kept with the entry.
     case retry(at: Timestamp, nonces: [String: String] = [:])
-    /// Nothing more will be tried, because the server said that it never will; the entry is deleted and
+    /// The server will never confirm, so there are no more attempts. The entry is deleted and
     /// ``AuditKind/revocationAbandoned`` recorded.
     case abandoned
-    /// Nothing more will be tried, because it went on for too long; recorded as ``abandoned`` is.
+    /// The attempts took too long, so there are no more. Recorded like ``abandoned``.
     case expired
-    /// Nothing is tried, because it would end the chain that has taken this one's place; recorded as ``abandoned`` is.
+    /// Sending it would end the chain that has replaced this one, so it is not attempted. Recorded like ``abandoned``.
     case superseded
 }

@@ -1,6 +1,6 @@
-/// What hangs on a provider as it is now.
+/// The data that currently depends on a provider.
 package struct ProviderUse: Equatable, Sendable {
-    /// Logins that hold a refresh token of it.
+    /// The number of its logins that hold a refresh token.
     package let refreshableLogins: Int
 
     package init(refreshableLogins: Int) {
@@ -9,14 +9,14 @@ package struct ProviderUse: Equatable, Sendable {
 }
 
 extension ProviderRecord {
-    /// One field that is not as it was. Secrets, and the text of a profile, are named without their values.
+    /// One field that has changed. Secrets and the text of a profile are named without their values.
     package struct Change: Equatable, Sendable {
         package let field: String
         package let previous: String?
         package let current: String?
     }
 
-    /// What an operator must be able to see of a change: above all where tokens go, before and after.
+    /// The changes that an operator must be able to see: above all where tokens go, before and after.
     package func changes(from old: ProviderRecord) -> [Change] {
         let fields: [(String, String?, String?)] = [
             ("name", old.name, name),

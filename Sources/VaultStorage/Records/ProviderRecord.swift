@@ -1,7 +1,7 @@
 package import VaultCrypto
 
-/// An authorization server and our client registration there; sealed as a whole, so that nobody without a key can
-/// repoint an endpoint.
+/// An authorization server and our client registration there. It is sealed as a whole, so that an endpoint cannot be
+/// redirected without a key.
 package struct ProviderRecord: Equatable, Sendable {
     /// How a client proves possession of its tokens at this provider.
     package enum DPoPPolicy: UInt8, Hashable, Sendable, CaseIterable {
@@ -33,37 +33,38 @@ package struct ProviderRecord: Equatable, Sendable {
     /// Whether callbacks must name the issuer (RFC 9207 §3).
     package var requiresIssuerInCallback = false
     package var profileName: String
-    /// The profile's file, if it is not one that comes with the library: sealed here, so that nobody can change how a
-    /// provider is asked and understood by changing a file.
+    /// The profile's file, if it is not one of the library's own. It is sealed here, so that changing a file cannot
+    /// change how requests to the provider are sent and its replies are read.
     package var profileDocument: String?
-    /// Which of the client's registered keys signs its assertions (RFC 7523).
+    /// The id of the registered client key that signs assertions (RFC 7523).
     package var clientKeyID: String?
-    /// How that key signs, if that is not what its kind always does (RFC 7518): `RS256` or `PS256`.
+    /// The signature algorithm, if the kind of key allows several (RFC 7518): `RS256` or `PS256`.
     package var clientKeyAlgorithm: String?
-    /// Whether authorization requests are taken only as pushed ones (RFC 9126 §5).
+    /// Whether only pushed authorization requests are accepted (RFC 9126 §5).
     package var requiresPushedRequests = false
-    /// What the client shows when it opens a TLS connection (RFC 8705): certificates in PEM, its own first.
+    /// The client's TLS certificates in PEM, its own first (RFC 8705).
     package var clientCertificate: String?
-    /// The private key of the first of them, in PEM.
+    /// The private key of the first certificate, in PEM.
     package var clientCertificateKey: SecretBytes?
-    /// Whether access tokens are good only together with that certificate (RFC 8705 §3).
+    /// Whether access tokens are valid only together with that certificate (RFC 8705 §3).
     package var bindsTokensToCertificate = false
-    /// Where the client's registration is managed, if it registered itself (RFC 7592).
+    /// The URI that manages the client's registration, if the client registered itself (RFC 7592).
     package var registrationURI: String?
-    /// What manages it.
+    /// The token for that URI.
     package var registrationToken: SecretBytes?
-    /// When the first client secret ends, if the provider said so.
+    /// When the first client secret expires, if the provider reported it.
     package var clientSecretExpiresAt: Timestamp?
     /// Extra parameters of authorization requests.
     package var parameters: [String: String] = [:]
-    /// Where the provider's tokens may be sent; empty: to every `https` URL.
+    /// The origins to which the provider's tokens may be sent; empty for every `https` URL.
     package var apiOrigins: [String] = []
-    /// How many logins it may end in a row before that is no longer believed; nil: as many as is usual, 0: any number.
+    /// The number of logins that the provider may end in a row before further ends are not believed; nil for the usual
+    /// number, 0 for no limit.
     package var mostDeaths: Int?
-    /// For how many days the refresh token of a login without a key is kept after the provider has ended it; nil: it is
-    /// destroyed at once.
+    /// The number of days for which the refresh token of a login without a key is kept after the provider has ended it;
+    /// nil to destroy it at once.
     package var daysEndedIsKept: Int?
-    /// To whom assertions of the client are addressed: `issuer` or `token-endpoint`; nil: as the profile says.
+    /// The audience of the client's assertions: `issuer` or `token-endpoint`; nil to use the profile's.
     package var assertionAudience: String?
     package var createdAt: Timestamp
 

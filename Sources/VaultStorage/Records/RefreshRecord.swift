@@ -1,18 +1,18 @@
 package import VaultCrypto
 
-/// The refresh cell: what renews the access token.
+/// The refresh cell: the tokens that renew the access token.
 package struct RefreshRecord: Equatable, Sendable {
     package var refreshToken: SecretBytes?
     package var refreshExpiresAt: Timestamp?
     package var idToken: SecretBytes?
     /// Another refresh token of the same chain, kept until the current one is proven.
     package var previousRefresh: SecretBytes?
-    /// What the other token is to the current one.
+    /// The relation of the other token to the current one.
     package var previousRole = PreviousRefreshRole.predecessor
-    /// Since when it is kept.
+    /// When the other token was first kept.
     package var previousSince: Timestamp?
-    /// Since when ``refreshToken`` may be spent without an open intent: its renewal succeeded and named a successor that
-    /// cannot be sent, or was open in the backup that the vault was restored from.
+    /// Since when ``refreshToken`` may be spent without an open intent. Either its renewal succeeded and named a
+    /// successor that cannot be sent, or the renewal was open in the backup from which the vault was restored.
     package var doubtSince: Timestamp?
 
     package init(
@@ -26,12 +26,12 @@ package struct RefreshRecord: Equatable, Sendable {
     }
 }
 
-/// What the other refresh token of a chain is to the current one.
+/// The relation of a chain's other refresh token to the current one.
 package enum PreviousRefreshRole: UInt8, Hashable, Sendable, CaseIterable {
-    /// It was spent for the current one.
+    /// The current token replaced it.
     case predecessor = 1
-    /// It came for the same predecessor as the current one did, with another reply.
+    /// It replaced the same predecessor as the current one, in another reply.
     case sibling = 2
-    /// It came for the current one, with a reply that was too late to be taken.
+    /// It replaces the current one, but its reply came too late to be accepted.
     case successor = 3
 }

@@ -1,16 +1,16 @@
 package import VaultCrypto
 
-/// What a provider said to a renewal that it refused: for operators, and for nothing else. The words are foreign, and may hold
-/// anything but what was sent: no rendering shows them.
+/// A provider's answer to a renewal that it refused, for operators only. The text is the provider's and may contain
+/// anything except what was sent, so no rendering shows it.
 package struct RefusalRecord: Equatable, Sendable {
     package var at: Timestamp
     package var status: Int64?
     /// The OAuth error code.
     package var error: SecretBytes?
     package var message: SecretBytes?
-    /// Why no reply came, by the name that the HTTP client has for it.
+    /// The HTTP client's name for the reason why no reply came.
     package var failure: String?
-    /// Where a redirect points.
+    /// The target of a redirect.
     package var location: SecretBytes?
 
     package init(

@@ -1,5 +1,5 @@
-/// What only some sessions have. It lies in one place that all copies of a session share: a login is copied several times
-/// on its way through a transaction, and each reference that a copy holds is counted then.
+/// Data that only some sessions have. All copies of a session share one object for it: a transaction copies a login
+/// several times, and each copy counts every reference that it holds.
 struct SessionExtras: Equatable, Sendable {
     struct Values: Equatable, Sendable {
         var label: String?
@@ -23,7 +23,7 @@ struct SessionExtras: Equatable, Sendable {
         fileprivate init(_ values: Values) { self.values = values }
     }
 
-    /// Nil: there is nothing.
+    /// Nil if there is no such data.
     private(set) var place: Place?
 
     init() {}

@@ -4,36 +4,37 @@ package import VaultCrypto
 package struct SessionRecord: Equatable, Sendable {
     package var state: SessionStateCode
     package var accessToken: SecretBytes?
-    /// As the server spelt it, such as `Bearer` or `DPoP`.
+    /// The spelling of the server, such as `Bearer` or `DPoP`.
     package var tokenType: String
-    /// The scope of the access token, if the server told.
+    /// The scope of the access token, if the server reported it.
     package var scope: String?
     package var createdAt: Timestamp
     package var obtainedAt: Timestamp
-    /// The exact instant; `nil` if the server did not tell.
+    /// The exact instant; `nil` if the server did not report it.
     package var expiresAt: Timestamp?
     package var terminationReason: UInt8?
-    /// The refresh-failed flag: nothing is sent for this login while it stands.
+    /// The refresh-failed flag: nothing is sent for this login while it is set.
     package var failure: FailureRecord?
-    /// Whether a handler has been told of ``failure``, so that it is called once across restarts.
+    /// Whether a handler was notified of ``failure``, so that it is called once across restarts.
     package var notifiedFailure = false
-    /// No renewal before this instant, in any process: back-off after a transient failure, or postponed by the app.
+    /// No process renews before this instant: back-off after a transient failure, or postponed by the app.
     package var notBefore: Timestamp?
-    /// Transient failures in a row.
+    /// The number of consecutive transient failures.
     package var attempts: Int = 0
     /// The generation whose access token a resource server refused.
     package var rejectedGeneration: Int64?
-    /// Rejections by the token endpoint that say nothing definite.
+    /// Rejections by the token endpoint that are not definitive.
     package var rejections: RejectionHistory?
     /// Why the open intent is in doubt. The codes belong to the refresh engine.
     package var doubtCause: UInt8?
-    /// Whether the current tokens came in answer to a refresh token that had been sent before without a known end.
+    /// Whether the current tokens came in reply to a refresh token that had been sent before with an unknown outcome.
     package var cameAfterDoubt = false
-    /// ``expiresAt`` is what the profile assumes, because the server did not tell.
+    /// Whether ``expiresAt`` is the profile's assumption, because the server did not report it.
     package var isExpiryAssumed = false
-    /// The generation that stored ``accessToken``, if renewals for single resources have moved the chain on since.
+    /// The generation that stored ``accessToken``, if renewals for single resources have advanced the chain since.
     package var accessGeneration: Int64?
-    /// When the user gave the grant of this chain; nil: with the login, if the chain is its first, or it is not known.
+    /// When the user granted this chain. Nil if the grant came with the login, as for a first chain, or if it is
+    /// unknown.
     package var grantedAt: Timestamp?
     private var extras = SessionExtras()
 
@@ -57,13 +58,13 @@ extension SessionRecord {
         set { extras.change { $0.label = newValue } }
     }
 
-    /// What the app has written beside the label. Bounded, because it is read with every token.
+    /// The app's own data in addition to the label. It is bounded, because it is read with every token.
     package var metadata: [String: String] {
         get { extras.place?.values.metadata ?? [:] }
         set { extras.change { $0.metadata = newValue } }
     }
 
-    /// The scope that the user granted at log-in: what a refresh may ask for.
+    /// The scope that the user granted at log-in: the most that a refresh may request.
     package var grantedScope: String? {
         get { extras.place?.values.grantedScope }
         set { extras.change { $0.grantedScope = newValue } }
@@ -87,19 +88,19 @@ extension SessionRecord {
         set { extras.change { $0.attributes = newValue } }
     }
 
-    /// Of an imported chain; nil once another has taken its place.
+    /// The origin of an imported chain; nil once another chain has replaced it.
     package var origin: ImportOrigin? {
         get { extras.place?.values.origin }
         set { extras.change { $0.origin = newValue } }
     }
 
-    /// What the provider last said to a renewal that it refused; nil after a success.
+    /// The provider's last answer to a renewal that it refused; nil after a success.
     package var lastRefusal: RefusalRecord? {
         get { extras.place?.values.lastRefusal }
         set { extras.change { $0.lastRefusal = newValue } }
     }
 
-    /// All of these at once.
+    /// Sets all of these at once.
     mutating func set(_ values: SessionExtras.Values) { extras = SessionExtras(values) }
 }
 
@@ -111,7 +112,7 @@ package enum SessionStateCode: UInt8, Hashable, Sendable, CaseIterable {
     case terminated = 4
 }
 
-/// Why and when the renewal of a login failed for good. The codes belong to the refresh engine.
+/// The reason and time of a login's permanent renewal failure. The codes belong to the refresh engine.
 package struct FailureRecord: Hashable, Sendable {
     package var reason: UInt8
     package var at: Timestamp
@@ -121,14 +122,14 @@ package struct FailureRecord: Hashable, Sendable {
         self.at = at
     }
 
-    /// Stored where other failures are, because it stops renewals in the same way; but the grant is not dead.
+    /// Stored with other failures because it stops renewals in the same way, but the grant is not dead.
     package static let needsUserCode: UInt8 = 32
 
     /// Whether the login is dead.
     package var isDead: Bool { reason != Self.needsUserCode }
 }
 
-/// How often, and since when, a token endpoint has refused in a way that is in no table.
+/// How often, and since when, a token endpoint has refused in a way that no table lists.
 package struct RejectionHistory: Hashable, Sendable {
     package var count: Int
     package var since: Timestamp
@@ -140,12 +141,12 @@ package struct RejectionHistory: Hashable, Sendable {
 }
 
 extension SessionRecord {
-    /// Whether there is something that no handler has heard of.
+    /// Whether there is a failure that no handler was notified of.
     package var hasUnreportedFailure: Bool { failure != nil && !notifiedFailure }
 
-    /// Whether nothing is sent before the user, or the app, acts.
+    /// Whether nothing is sent until the user or the app acts.
     var isObstructed: Bool { state == .terminated || failure != nil }
 
-    /// Whether it is neither ended nor dead.
+    /// Whether the login is neither terminated nor dead.
     package var isLiving: Bool { state != .terminated && failure?.isDead != true }
 }

@@ -1,6 +1,6 @@
 package import VaultCrypto
 
-/// Names one entry of the spool, in whatever process: its file's owner, and the entry's own random name.
+/// The name of a spool entry across all processes: the owner of its file, and the entry's own random name.
 package struct SpoolHandle: Hashable, Sendable {
     package let owner: Int64
     package let entry: Bytes16

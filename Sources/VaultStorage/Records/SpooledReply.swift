@@ -1,13 +1,13 @@
 package import VaultCrypto
 
-/// What a server's reply brought and the vault could not take at once: kept in the spool until it can.
+/// A server's reply that the vault could not store at once. The spool keeps it until the vault can.
 package struct SpooledReply: Equatable, Sendable {
     package var login: LoginHandle
     package var user: UserHandle
     package var provider: ProviderHandle?
     /// The link whose refresh token was spent.
     package var position: ChainPosition
-    /// Of the intent under which it was sent.
+    /// The fence of the intent under which it was sent.
     package var fence: Int64
     package var accessToken: SecretBytes?
     package var tokenType: String
@@ -17,19 +17,19 @@ package struct SpooledReply: Equatable, Sendable {
     package var refreshToken: SecretBytes?
     package var refreshExpiresAt: Timestamp?
     package var idToken: SecretBytes?
-    /// A revocation may need the proof when the login is gone.
+    /// A revocation may need the proof when the login no longer exists.
     package var dpopPrivateKey: SecretBytes?
     /// The latest DPoP nonce of each origin.
     package var nonces: [String: String]
     /// The one resource (RFC 8707) that the access token was asked for; nil if it is the login's own token.
     package var resource: String?
-    /// The narrower scope that it was asked for; nil if it is the login's own token.
+    /// The narrower scope that was requested; nil if it is the login's own token.
     package var requestedScope: String?
-    /// ``expiresAt`` is what the provider's profile assumes.
+    /// Whether ``expiresAt`` is the assumption of the provider's profile.
     package var isExpiryAssumed = false
     /// Members of the reply that the profile keeps.
     package var attributes: [String: String] = [:]
-    /// It named a next refresh token that cannot be sent, so the one that was spent stays and is in doubt.
+    /// Whether the reply named a next refresh token that cannot be sent. Then the spent one stays and is in doubt.
     package var hasLostSuccessor = false
 
     package init(

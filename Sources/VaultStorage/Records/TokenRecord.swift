@@ -1,6 +1,7 @@
 package import VaultCrypto
 
-/// What an access token is for, if not for everything that was granted: one resource (RFC 8707), a narrower scope, or both.
+/// The target of an access token that does not cover the whole grant: one resource (RFC 8707), a narrower scope, or
+/// both.
 package struct TokenTarget: Hashable, Sendable {
     package var resource: String?
     package var scope: String?
@@ -11,22 +12,22 @@ package struct TokenTarget: Hashable, Sendable {
     }
 }
 
-/// An access token of a login: its own, or one beside it of the same grant.
+/// An access token of a login: its own, or an additional one of the same grant.
 ///
-/// The records of a session keep those beside it; the fields of ``SessionRecord`` are the login's own.
+/// A session's records hold the additional tokens; the fields of ``SessionRecord`` are the login's own.
 package struct TokenRecord: Equatable, Sendable {
     package var target: TokenTarget
     package var accessToken: SecretBytes
     /// As in ``SessionRecord/tokenType``.
     package var tokenType: String
-    /// The scope that the server told.
+    /// The scope that the server reported.
     package var scope: String?
     package var obtainedAt: Timestamp
     package var expiresAt: Timestamp?
     package var isExpiryAssumed = false
-    /// The generation that its renewal stored. Each brings one token.
+    /// The generation that the token's renewal stored. Each renewal brings one token.
     package var generation: Int64
-    /// A resource server refused it.
+    /// Whether a resource server refused the token.
     package var isRejected = false
 
     package init(

@@ -1,25 +1,25 @@
 package import VaultCrypto
 
-/// What a server answered to a refresh token, but which could not be used: it may hold the only copy of the next one.
+/// A server's reply to a refresh token that could not be used. It may hold the only copy of the next token.
 package struct UnusableReplyRecord: Equatable, Sendable {
     package static let mostBodyBytes = 65_536
-    /// Of one login; the oldest goes first.
+    /// The maximum number of replies of one login; the oldest is removed first.
     package static let mostOfALogin = 8
-    /// After so long no server still accepts a token that such a reply may hold.
+    /// The time for which a reply is kept. After that no server accepts a token that such a reply may hold.
     package static let longestKept = Duration.seconds(7 * 86_400)
 
     package let handle: ReplyHandle
     package var login: LoginHandle
     /// The link whose refresh token was sent.
     package var position: ChainPosition
-    /// Of the intent under which it was sent.
+    /// The fence of the intent under which it was sent.
     package var fence: Int64
     package var receivedAt: Timestamp
     package var status: Int
     package var contentType: String?
-    /// Why it was not usable. Never text of the server.
+    /// The reason why it was not usable. It never contains text from the server.
     package var cause: String
-    /// Whether the body is all that the server sent.
+    /// Whether the body is everything that the server sent.
     package var isComplete: Bool
     package var body: SecretBytes
 
@@ -40,7 +40,7 @@ package struct UnusableReplyRecord: Equatable, Sendable {
     }
 }
 
-/// One kept reply. A damaged one is listed with what is wrong, and hides nothing after it.
+/// One kept reply. A damaged one is listed with its error and hides no later one.
 package struct UnusableReplyListing: Equatable, Sendable {
     package let handle: ReplyHandle?
     package let record: UnusableReplyRecord?

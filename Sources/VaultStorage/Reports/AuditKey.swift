@@ -1,7 +1,7 @@
 /// The key of the audit trail.
 package struct AuditKeyStatus: Equatable, Sendable {
-    /// Nil for a vault's first.
+    /// Nil for a vault's first key.
     package let madeAt: Timestamp?
-    /// Keys of earlier parts of the trail that are still there.
+    /// The number of keys of earlier parts of the trail that still exist.
     package let formerKeys: Int
 }

@@ -6,13 +6,13 @@ package struct DamagedRow: Sendable, Equatable {
     package enum Table: String, CaseIterable, Sendable {
         case provider, user, login, loginSecret, refreshIntent, outbox, authorizationRequest, unusableReply
         case manifestPart
-        /// Rows that stand outside of the trail's chain.
+        /// Rows outside of the trail's chain.
         case audit
-        /// What an engine keeps of the highest fence. It is no table, and has no row but number 1.
+        /// The engine's record of the highest fence. It is not a table, and its only row is number 1.
         case fenceCounter
     }
 
-    /// Where it lies.
+    /// The place of the damage.
     package enum Place: Hashable, Sendable {
         case row(Table, id: Int64)
         /// A login that its user's manifest names and that has no row.
@@ -20,10 +20,10 @@ package struct DamagedRow: Sendable, Equatable {
     }
 
     package let place: Place
-    /// `nil` if not even that can be read.
+    /// `nil` if the handle cannot be read.
     package let handle: Bytes16?
     package let damage: StoreError
-    /// What the row claims to belong to, as far as that can be read.
+    /// The user that the row claims to belong to, if that can be read.
     package var user: UserHandle?
     /// Known only if the user's own row opens.
     package var userId: String?
@@ -46,7 +46,7 @@ package struct DamagedRow: Sendable, Equatable {
     }
 }
 
-/// What a damaged row is called: the handle that it bears, or its table and its number there, as in `outbox#17`.
+/// The name of a damaged row: its handle, or its table and number, as in `outbox#17`.
 package enum DamagedRowName: Hashable, Sendable, LosslessStringConvertible {
     case handle(Bytes16)
     case row(DamagedRow.Table, Int64)
@@ -72,27 +72,27 @@ package enum DamagedRowName: Hashable, Sendable, LosslessStringConvertible {
     }
 }
 
-/// A damaged row with everything that lies in the file of it, and of what hangs on it.
+/// A damaged row with everything that the file holds of it and of the rows that depend on it.
 package struct DamagedRowContent: Sendable, Equatable {
     package let row: DamagedRow
-    /// The row itself first. Empty for a login that has no row.
+    /// The rows, the damaged one first. Empty for a login that has no row.
     package let rows: [RawRow]
 
     package var hash: [UInt8] { RawRow.hash(of: rows) }
 }
 
-/// What became of a row that was discarded.
+/// The result of discarding a row.
 package struct DiscardedRow: Sendable, Equatable {
     package let row: DamagedRow
     package let rowCount: Int
-    /// As it stands in the audit trail. See ``RawRow/hash(of:)``.
+    /// The hash that the audit trail records. See ``RawRow/hash(of:)``.
     package let hash: [UInt8]
-    /// Logins that went with it.
+    /// The logins that were discarded with it.
     package let logins: [LoginHandle]
 }
 
 extension StoreError {
-    /// Whether it speaks of one row, and of nothing else in the vault.
+    /// Whether the error concerns one row, and nothing else in the vault.
     package var isOfRow: Bool {
         if case .quarantined = code { true } else { false }
     }

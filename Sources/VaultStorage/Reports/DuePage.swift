@@ -1,9 +1,9 @@
-/// A login whose time has come, as the index tells: nothing of it is authenticated yet.
+/// A login that is due according to the index: nothing of it is authenticated yet.
 package struct DueLogin: Hashable, Sendable {
     package let login: LoginHandle
     package let provider: ProviderHandle?
     package let dueAt: Timestamp
-    /// Whether there is a cell for a refresh token. Only a handler can renew a login without.
+    /// Whether there is a cell for a refresh token. A login without one can only be renewed by a handler.
     package let hasRefreshCell: Bool
 
     package init(login: LoginHandle, provider: ProviderHandle?, dueAt: Timestamp, hasRefreshCell: Bool) {
@@ -25,14 +25,14 @@ package struct DueCursor: Hashable, Sendable {
     }
 }
 
-/// Some of the logins that are due.
+/// A page of the logins that are due.
 package struct DuePage: Sendable {
     package let logins: [DueLogin]
     /// Where the next page begins; nil after the last.
     package let cursor: DueCursor?
-    /// The last row of this page; nil if it is empty. Who comes back later goes on from here.
+    /// The last row of this page; nil if it is empty. A later search continues from here.
     package let end: DueCursor?
-    /// When the first login is due that is not due yet; nil: none will be.
+    /// When the next login will be due; nil if none will be.
     package let nextDueAt: Timestamp?
 
     package init(logins: [DueLogin], cursor: DueCursor?, nextDueAt: Timestamp?, end: DueCursor? = nil) {

@@ -1,4 +1,4 @@
-/// One of the files that a vault is made of, as it lies there now.
+/// The current state of one of a vault's files.
 package struct FileReport: Equatable, Sendable {
     package enum Role: String, Hashable, Sendable, CaseIterable {
         case fileSystem, directory, vault, wal, sharedMemory, lock, spool
@@ -6,11 +6,11 @@ package struct FileReport: Equatable, Sendable {
 
     package let role: Role
     package let path: String
-    /// The permission bits; nil if there is no such file now.
+    /// The permission bits; nil if the file does not exist.
     package let mode: UInt32?
-    /// What is wrong with it; nil if nothing.
+    /// The problem with the file; nil if there is none.
     package let problem: StoreError?
-    /// What kind of file system it is.
+    /// The kind of file system.
     package var detail: String?
 
     package init(role: Role, path: String, mode: UInt32?, problem: StoreError?, detail: String? = nil) {

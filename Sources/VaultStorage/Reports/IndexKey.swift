@@ -1,24 +1,24 @@
-/// The index key of a vault, by which users, providers and pending log-ins are found.
+/// The index key of a vault. Users, providers and pending log-ins are found by it.
 package struct IndexKeyStatus: Equatable, Sendable {
-    /// Nil for a vault's first.
+    /// Nil for a vault's first key.
     package let madeAt: Timestamp?
-    /// Whether some rows may still be found by the former key alone.
+    /// Whether some rows may still be found only by the former key.
     package let isReplacing: Bool
 }
 
-/// What a replacement of the index key has done.
+/// The result of replacing the index key.
 package struct IndexKeyReport: Equatable, Sendable {
-    /// Whether it went on with one that had been begun before.
+    /// Whether it continued a replacement that was begun before.
     package let isResumed: Bool
-    /// Rows that have a new index from this time on.
+    /// Rows that got a new index this time.
     package internal(set) var moved = IndexedRows()
-    /// Rows that do not open, and so cannot get one. The former key is kept for them.
+    /// Rows that do not open, and so cannot get a new index. The former key is kept for them.
     package internal(set) var unreadable = IndexedRows()
 
     package var isComplete: Bool { unreadable.total == 0 }
 }
 
-/// Rows that are found by a blind index, by their tables.
+/// The number of rows that are found by a blind index, by table.
 package struct IndexedRows: Equatable, Sendable {
     package var users = 0
     package var providers = 0

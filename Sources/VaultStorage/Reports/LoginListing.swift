@@ -1,4 +1,4 @@
-/// One login in a list. A damaged one is listed with what is wrong, and hides nothing after it.
+/// One login in a list. A damaged one is listed with its error and hides no later one.
 package struct LoginListing: Sendable {
     package let handle: LoginHandle
     package let userHandle: UserHandle?

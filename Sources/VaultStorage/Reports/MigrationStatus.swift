@@ -1,4 +1,4 @@
-/// One step of the schema's history, and whether this vault has taken it.
+/// One migration of the schema, and whether this vault has applied it.
 package struct MigrationStep: Equatable, Sendable {
     package let version: Int
     package let name: String
@@ -12,10 +12,10 @@ package struct MigrationStep: Equatable, Sendable {
     }
 }
 
-/// A copy of the vault from before a migration. It holds everything that the vault held then, erased users too.
+/// A copy of the vault from before a migration. It holds everything that the vault held then, including erased users.
 package struct MigrationSnapshot: Equatable, Sendable {
     package let path: String
-    /// Which schema version it has.
+    /// The schema version of the copy.
     package let schemaVersion: Int
     package let madeAt: Timestamp
     package let byteCount: Int64

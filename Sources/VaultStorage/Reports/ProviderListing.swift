@@ -1,8 +1,8 @@
-/// One provider in a list. A damaged one is listed with what is wrong, and hides nothing after it.
+/// One provider in a list. A damaged one is listed with its error and hides no later one.
 package struct ProviderListing: Sendable {
-    /// Its place in the list.
+    /// The provider's position in the list.
     package let sequence: Int64
-    /// `nil` if not even that can be read.
+    /// `nil` if the handle cannot be read.
     package let handle: ProviderHandle?
     /// `nil` if the row cannot be opened.
     package let provider: StoredProvider?

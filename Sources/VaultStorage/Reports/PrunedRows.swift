@@ -1,12 +1,12 @@
-/// What a pruning of the audit trail did, or would do.
+/// The result of pruning the audit trail, or of a preview.
 package struct PrunedRows: Sendable, Equatable {
     package var removed: Int64 = 0
-    /// Rows that it went through and that stay: the last one of each user, provider and the vault, and some more.
+    /// Rows that were examined and kept: the last one of each user, provider and the vault, and some more.
     package var kept: Int64 = 0
     package var damaged: Int64 = 0
-    /// The last row that it went through; nil if there was nothing to go through.
+    /// The last row that was examined; nil if there was none.
     package var through: Int64?
-    /// Whether there is more to be removed.
+    /// Whether there are more rows to remove.
     package var hasMore = false
 
     package init() {}

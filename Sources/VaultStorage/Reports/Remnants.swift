@@ -1,9 +1,9 @@
-/// Whether former states of rows still stand in the vault's files.
+/// Whether former states of rows remain in the vault's files.
 package enum Remnants: Equatable, Sendable {
     case gone
-    /// A process reads the vault as it was. They go with the first commits after that.
+    /// A process still reads an earlier state of the vault. The first commits after it finishes remove the remnants.
     ///
-    /// - Parameter processes: their ids, as far as the system shows them.
+    /// - Parameter processes: their ids, as far as the system reports them.
     case held(processes: [Int32])
     /// They could not be removed now.
     case kept(StoreError)

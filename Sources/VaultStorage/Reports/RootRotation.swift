@@ -1,6 +1,6 @@
 package import VaultCrypto
 
-/// The cells that a root key seals, by the tables that they are in.
+/// The number of cells that a root key seals, by table.
 package struct RootSealedCells: Equatable, Sendable {
     package var users = 0
     package var providers = 0
@@ -29,14 +29,14 @@ package struct RootSealedCells: Equatable, Sendable {
     }
 }
 
-/// The root keys of a vault, and what is still sealed under those that are to go.
+/// The root keys of a vault, and the cells that are still sealed under retiring ones.
 package struct RootRotationStatus: Equatable, Sendable {
     package let primary: KeyID
-    /// When the primary root was made; nil for a vault's first, and for one to which a rotation went back.
+    /// When the primary root was made. Nil for a vault's first, and for one to which a rotation was rolled back.
     package let primaryMadeAt: Timestamp?
-    /// Root keys that only open, the oldest first. Empty unless a rotation is under way.
+    /// Root keys that only open cells, the oldest first. Empty unless a rotation is under way.
     package let retiring: [KeyID]
-    /// What is sealed under these. Replies in the spool are apart.
+    /// The cells that are sealed under these keys. Replies in the spool are counted separately.
     package let rest: RootSealedCells
 }
 
@@ -52,11 +52,11 @@ package struct SpooledRoot: Hashable, Sendable {
 }
 
 package enum RootRotationPhase: Equatable, Sendable {
-    /// Cells are sealed anew under the new root.
+    /// Cells are being resealed under the new root.
     case sealing
-    /// Every cell of a user is opened once more, under the new root.
+    /// Every cell of a user is being opened again, under the new root.
     case verifying
-    /// Other processes have renewals under way that they began under the old root.
+    /// Other processes have open renewals that they began under the old root.
     case waiting
 }
 
@@ -66,22 +66,22 @@ package struct RootRotationProgress: Equatable, Sendable {
     package let total: Int
 }
 
-/// Why a root key could not be given up yet.
+/// The reason why a root key could not be retired yet.
 package enum RootRotationObstacle: Equatable, Sendable {
-    /// Rows that do not open, and so cannot be sealed anew.
+    /// Rows that do not open, and so cannot be resealed.
     case unreadable(RootSealedCells)
-    /// Replies of these processes lie in the spool.
+    /// The spool holds replies of these processes.
     case spooled(owners: [Int64])
-    /// These processes have renewals under way that they began before.
+    /// These processes have open renewals that they began before.
     case busy(owners: [Int64])
 }
 
-/// What became of a rotation.
+/// The result of a rotation.
 package struct RootRotationReport: Equatable, Sendable {
     package let primary: KeyID
-    /// Whether it went on with one that had been begun before.
+    /// Whether it continued a rotation that was begun before.
     package let isResumed: Bool
-    /// What was sealed anew this time.
+    /// The cells that were resealed this time.
     package internal(set) var resealed = RootSealedCells()
     package internal(set) var retired: [KeyID] = []
     /// Roots that had to be kept. Empty if the rotation is complete.

@@ -1,4 +1,4 @@
-/// What the hot read gives: one login's session, authenticated, from one consistent state of the vault.
+/// The result of the hot read: one login's session, authenticated, from one consistent state of the vault.
 package struct SessionSnapshot: Equatable, Sendable {
     package let login: LoginHandle
     package let user: UserHandle

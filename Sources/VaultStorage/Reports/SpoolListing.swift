@@ -1,19 +1,19 @@
-/// One entry of the spool. A damaged one is listed with what is wrong, and hides nothing after it.
+/// One entry of the spool. A damaged one is listed with its error and hides no later one.
 package struct SpoolListing: Equatable, Sendable {
     package enum Damage: Equatable, Sendable {
-        /// Its process ended while it was written, so it was never acknowledged; or the disk has lost a part of it.
+        /// Its process ended while writing it, so it was never acknowledged; or the disk has lost a part of it.
         case torn
-        /// It is whole and cannot be opened: written by another vault, or changed since.
+        /// It is complete but cannot be opened: another vault wrote it, or it was changed since.
         case unopenable(StoreError)
-        /// The file itself cannot be read or may not be trusted; what it holds is unknown.
+        /// The file itself cannot be read or must not be trusted; its content is unknown.
         case unreadableFile(StoreError)
     }
 
-    /// Whose file it is: this process's own, or one of a process that has died.
+    /// The owner of the file: this process, or a process that has died.
     package let owner: Int64
-    /// Nil if there is nothing that could be removed by name.
+    /// Nil if there is nothing to remove by name.
     package let handle: SpoolHandle?
-    /// Nil if it is damaged.
+    /// Nil if the entry is damaged.
     package let reply: SpooledReply?
     package let damage: Damage?
 

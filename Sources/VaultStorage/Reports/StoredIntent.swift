@@ -1,10 +1,10 @@
-/// An intent that is open, and whose.
+/// An open intent and its login.
 package struct StoredIntent: Hashable, Sendable {
     package let login: LoginHandle
     package let record: IntentRecord
 }
 
-/// A part of the open intents, in the order of their fences: the order in which they were begun.
+/// A page of the open intents, in the order of their fences: the order in which they were begun.
 package struct IntentPage: Sendable {
     package var intents: [StoredIntent] = []
     /// Where the next page begins; nil after the last.

@@ -3,7 +3,7 @@ package import VaultCrypto
 package struct StoredKeySlot: Sendable {
     package let handle: KeySlotHandle
     package let description: KeySlotDescription
-    /// When a key was last seen to open it; nil if none was since it was made.
+    /// When a key last opened the slot; nil if none has since the slot was made.
     package let provenAt: Timestamp?
 
     package init(handle: KeySlotHandle, description: KeySlotDescription, provenAt: Timestamp? = nil) {

@@ -1,4 +1,4 @@
-/// A login with everything that is known of it, secrets included.
+/// A login with all its data, including secrets.
 package struct StoredLogin: Equatable, Sendable {
     package let handle: LoginHandle
     package let user: UserHandle

@@ -4,11 +4,11 @@ package struct StoredUser: Equatable, Sendable {
     package let status: UserStatus
     package let revision: Int64
     package let createdAt: Timestamp
-    /// In the order in which they were created.
+    /// The logins in the order of their creation.
     package let logins: [LoginHandle]
 }
 
-/// One user in a list. A damaged one is listed with what is wrong, and hides nothing after it.
+/// One user in a list. A damaged one is listed with its error and hides no later one.
 package struct UserListing: Sendable {
     package let handle: UserHandle
     /// `nil` if the row cannot be opened.

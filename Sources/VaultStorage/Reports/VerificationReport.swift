@@ -1,6 +1,6 @@
 package import VaultCrypto
 
-/// What a full check of the vault found.
+/// The findings of a full check of the vault.
 package struct VerificationReport: Sendable {
     package struct Finding: Hashable, Sendable {
         /// The table, or `file`.
@@ -9,7 +9,7 @@ package struct VerificationReport: Sendable {
         package let subject: String?
         /// One lower-case sentence.
         package let reason: String
-        /// Whether a former state of the row, genuine in itself, would look like this.
+        /// Whether an older but genuine state of the row would look like this.
         package let isRollback: Bool
     }
 
@@ -18,27 +18,27 @@ package struct VerificationReport: Sendable {
     package internal(set) var providers = 0
     package internal(set) var cells = 0
     package internal(set) var auditRows = 0
-    /// How many findings there were; only the first ``findingLimit`` are kept.
+    /// The number of findings; only the first ``findingLimit`` are kept.
     package internal(set) var findingCount = 0
     package internal(set) var findings: [Finding] = []
 
-    /// Whether nothing else was found than former states.
+    /// Whether all findings are rolled-back states.
     package internal(set) var isOnlyRolledBack = true
     /// The end of the audit trail, as far as it was checked.
     package internal(set) var trailHead = AuditPosition(sequence: 0, link: .genesis)
-    /// Rows up to this one were removed by prunings, but for those that had to stay.
+    /// Prunings removed the rows up to this one, except those that had to stay.
     package internal(set) var prunedThrough: Int64 = 0
 
     package static let findingLimit = 1000
     package var isClean: Bool { findingCount == 0 }
 }
 
-/// A row of the audit trail, and its link: with that it stands for all rows before it.
+/// A row of the audit trail and its link, which authenticates all rows before it.
 package struct AuditPosition: Hashable, Sendable {
     package let sequence: Int64
     package let link: AuditMAC
 
-    /// Before the first row.
+    /// The position before the first row.
     static let beginning = AuditPosition(sequence: 0, link: .genesis)
 
     package init(sequence: Int64, link: AuditMAC) {

@@ -1,10 +1,11 @@
 import VaultCrypto
 
 extension Reader {
-    /// Looks whether the vault's keyring has changed, and takes over the one that is there now.
+    /// Reloads the keyring if it has changed.
     package func checkForNewKeys() throws(StoreError) { try opener.vaultRow() }
 
-    /// Counts what is still sealed under roots that are to go. The users by an index; the other tables are small.
+    /// Counts the cells that are still sealed under retiring roots: users by an index, and the other tables directly,
+    /// because they are small.
     package func rootRotation() throws(StoreError) -> RootRotationStatus {
         let row = try opener.vaultRow()
         let keyring = row.keyring
@@ -26,7 +27,8 @@ extension Reader {
             retiring: keyring.retiredRoots.map(\.id), rest: rest)
     }
 
-    /// Opens the cells of users from this row on. Gives how many opened, and where to go on; nil after the last.
+    /// Opens the cells of users from this row on. Returns how many opened, and the row to continue from; nil after the
+    /// last.
     package func verifyUserCells(from first: Int64, limit: Int) throws(StoreError) -> (opened: Int, next: Int64?) {
         let rows = try tables.cursor(.users)
         defer { rows.reset() }
@@ -47,18 +49,18 @@ extension Reader {
     }
 }
 
-/// A table whose cells name their root in their headers alone. Its cursor gives the cell and the row's number in these
-/// columns.
+/// A table whose cells name their root only in their headers. These columns of its cursor hold the cell and the row's
+/// number.
 struct RootSealedTable {
     let table: Table
-    /// From a row's number on, so many.
+    /// A page from a row's number on.
     let query: Query
     let update: Query
     let cellColumn: Int32
     let keyColumn: Int32
     let kind: CellKind
 
-    /// Every table of this kind.
+    /// All tables of this kind.
     static let all = [
         RootSealedTable(.provider, .provider, .providerPage, cellColumn: 2, keyColumn: 4),
         RootSealedTable(
@@ -75,7 +77,8 @@ struct RootSealedTable {
         update = .update(table, "cell", first: 2, where: [.equal(table["id"], 1)])
     }
 
-    /// How many cells are not sealed under this root. What has no header of a cell counts, too: nothing is known of it.
+    /// The number of cells that are not sealed under this root. A value without a cell's header counts too, because its
+    /// root is unknown.
     func count(_ tables: any TableAccess, otherThan root: KeyID) throws(StoreError) -> Int {
         let rows = try tables.cursor(query)
         defer { rows.reset() }

@@ -1,12 +1,12 @@
 package import VaultCrypto
 
-/// A replacement of the key of the audit trail, in one transaction.
+/// Replaces the key of the audit trail, in one transaction.
 ///
-/// Rows keep the link that they have: it was exported, and others compare it. A former key opens and checks its part of the
-/// trail for as long as a row of that is there. By itself it proves nothing then: the first row under the new key covers
-/// the last link under the former one, and so every row before it.
+/// Rows keep their links, because these were exported and others compare them. A former key opens and checks its part
+/// of the trail for as long as a row of that part exists. By itself it proves nothing then: the first row under the new
+/// key covers the last link under the former one, and so every row before it.
 extension WriteTransaction {
-    /// What is written under the new key instead of the former one, because it does not hang on a row of the trail.
+    /// Rows that are rewritten under the new key, because they do not depend on a row of the trail.
     private struct Journals {
         var intents: [(login: LoginHandle, record: IntentRecord)] = []
         var backups: [BackupRecord] = []
@@ -15,8 +15,8 @@ extension WriteTransaction {
     /// Writes the trail under another key from the next row on.
     ///
     /// - Parameters:
-    ///   - kept: what ``KeptMarks`` has found; nil: it is looked for now, while other writers wait.
-    /// - Returns: Whether it is done. Not if the trail was pruned since `kept` was found.
+    ///   - kept: the marks found before; nil to search for them now, while other writers wait.
+    /// - Returns: Whether the key was replaced. False if the trail was pruned since `kept` was found.
     package func replaceAuditKey(by new: SealingKey, _ kept: KeptMarks?) throws(StoreError) -> Bool {
         let former = rows.keyring.auditKey
         guard rows.keyring.formerAuditKeys.count < Keyring.mostFormerAuditKeys else {
@@ -34,7 +34,7 @@ extension WriteTransaction {
         try changeVault(replacement("begun", former.id)) {
             $0.keyring = $0.keyring.replacingAuditKey(by: new, after: head.sequence, at: now)
         }
-        // Who has the former key must not be able to say what was pruned, or which rows have stayed.
+        // The holder of the former key must not be able to forge what was pruned, or which rows were kept.
         var event = AuditEvent(.trailPruned)
         event.pruning = marks.pruning
         try audit(event, about: AuditSubject())
@@ -42,9 +42,9 @@ extension WriteTransaction {
         return true
     }
 
-    /// Gives up former keys under which the trail has no more rows, and records it.
+    /// Retires former keys under which the trail has no more rows, and records it.
     ///
-    /// - Parameter sequence: How far the trail was pruned.
+    /// - Parameter sequence: the last row that prunings have removed.
     func giveUpAuditKeys(through sequence: Int64) throws(StoreError) {
         var first: Int64 = 0
         for former in rows.keyring.formerAuditKeys where former.through <= sequence {
@@ -72,7 +72,7 @@ extension WriteTransaction {
     }
 
     // MARK: Intents and backups
-    // There are as many intents as renewals are under way. What does not open stays as it is.
+    // There are as many intents as open renewals. A row that does not open stays as it is.
 
     private func journals() throws(StoreError) -> Journals {
         var journals = Journals()
@@ -109,13 +109,13 @@ extension WriteTransaction {
     }
 }
 
-/// The rows that prunings of the trail have left, with their marks under another key.
+/// The rows that prunings of the trail kept, with their marks under another key.
 package struct KeptMarks: Sendable {
     let last: AuditTrail.LastPruning?
-    /// What is to be recorded of them.
+    /// The pruning to record for them.
     let pruning: TrailPruning
 
-    /// To be read in one snapshot.
+    /// Call this in one snapshot.
     init(_ opener: RowOpener, under new: SealingKey) throws(StoreError) {
         last = try AuditTrail(opener).lastPruning()
         var pruning = last?.pruning ?? .none
@@ -132,7 +132,7 @@ package struct KeptMarks: Sendable {
             formerMarks = formerMarks ^ TrailPruning.mark(of: sequence, link, vault, under: former)
             newMarks = newMarks ^ TrailPruning.mark(of: sequence, link, vault, under: new)
         }
-        // Rows that are not as they were left stay that: what is wrong in the former marks is wrong in the new ones, too.
+        // Changed rows stay detectable: a mismatch in the former marks is also in the new ones.
         pruning.keptMarks = pruning.keptMarks ^ formerMarks ^ newMarks
         self.pruning = pruning
     }

@@ -1,35 +1,35 @@
 import VaultCrypto
 
-/// What a part of a replacement of data keys has done.
+/// The result of one batch of a replacement of data keys.
 package struct ReplacedDataKeys: Sendable, Equatable {
     package internal(set) var users = 0
-    /// Users that cannot be opened, or of whom a login cannot be: their data keys stay.
+    /// Users that cannot be opened, or with a login that cannot be opened: their data keys stay.
     package internal(set) var unreadable = 0
     package internal(set) var looked = 0
-    /// The last row that was looked at; nil if there was none.
+    /// The last row that was examined; nil if there was none.
     package internal(set) var last: Int64?
 }
 
 extension WriteTransaction {
-    /// Gives the user a new data key, and seals everything under it.
+    /// Gives the user a new data key, and reseals everything under it.
     ///
     /// - Throws: if a login of the user does not open: it could never be opened again.
     package func replaceDataKey(ofUser id: String) throws(StoreError) {
         try replaceDataKey(of: index(ofUserId: id))
     }
 
-    /// The same for users whose data key was made before a time.
+    /// Replaces the data keys of users that were made before a time.
     ///
     /// - Parameters:
-    ///   - row: Users behind this row are looked at.
-    ///   - limit: At most so many.
+    ///   - row: The row after which to continue.
+    ///   - limit: The maximum number of users.
     package func replaceDataKeys(
         madeBefore time: Timestamp, after row: Int64, limit: Int
     ) throws(StoreError) -> ReplacedDataKeys {
         var result = ReplacedDataKeys()
         var logins = 0
         for user in try users(after: row, limit: limit) {
-            // One user may have thousands of logins: others are to wait for some milliseconds only.
+            // One user may have thousands of logins, and other writers must wait only for some milliseconds.
             if logins >= limit { break }
             result.last = user.row
             result.looked += 1
@@ -46,7 +46,7 @@ extension WriteTransaction {
         return result
     }
 
-    /// Gives the number of the user's logins.
+    /// Returns the number of the user's logins.
     @discardableResult
     private func replaceDataKey(of index: BlindIndex) throws(StoreError) -> Int {
         guard var user = try loadUser(index) else { throw .notFound(.user) }
@@ -69,7 +69,7 @@ extension WriteTransaction {
         return logins.count
     }
 
-    /// - Returns: Since when each has its data key; nil if the row does not open.
+    /// - Returns: When each data key was made; nil if the row does not open.
     private func users(
         after row: Int64, limit: Int
     ) throws(StoreError) -> [(row: Int64, index: BlindIndex, age: Timestamp?)] {

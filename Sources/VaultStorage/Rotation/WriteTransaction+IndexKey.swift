@@ -1,22 +1,22 @@
 package import VaultCrypto
 
-/// A replacement of the index key, in transactions of which each leaves a whole vault.
+/// Replaces the index key, in transactions that each leave a complete vault.
 ///
-/// While it is under way the keyring has two index keys: rows are written under the new one, and looked for under both.
-/// Which key a row has its index from is known only by computing it from what the row's cell holds. So each replacement,
-/// and each that goes on with one, looks at every row once. That is enough: from the commit that makes the new key on, no
-/// process writes a row under the former one, because each looks at the vault's row before it writes.
+/// During the replacement the keyring has two index keys: rows are written under the new one, and looked up under both.
+/// Only the content of a row's cell shows which key made the row's index. So each replacement, and each that continues
+/// one, examines every row once. That is enough: after the commit that makes the new key, no process writes a row under
+/// the former one, because each process checks the vault's row before it writes.
 extension WriteTransaction {
-    /// What a part of a replacement has done.
+    /// The result of one batch of a replacement.
     package struct Reindexed: Sendable {
         package internal(set) var moved = IndexedRows()
         package internal(set) var unreadable = IndexedRows()
         package internal(set) var looked = 0
-        /// The last row that was looked at; nil if there was none.
+        /// The last row that was examined; nil if there was none.
         package internal(set) var last: Int64?
     }
 
-    /// Makes a new index key; or does nothing, if a former one is still to be given up.
+    /// Makes a new index key. Does nothing if a former one must still be retired.
     package func beginIndexReplacement() throws(StoreError) -> Bool {
         let keyring = rows.keyring
         guard keyring.formerIndexKey == nil else { return false }
@@ -26,11 +26,11 @@ extension WriteTransaction {
         return true
     }
 
-    /// The former key that finds what has not been moved; nil if no replacement is under way.
+    /// The former key, which finds the rows that were not moved yet; nil if no replacement is under way.
     package var formerIndexKey: KeyID? { rows.keyring.formerIndexKey?.id }
 
-    /// Gives up a former index key, after every row has been looked at. Another one is not touched: then another process
-    /// has completed this replacement and begun the next.
+    /// Retires a former index key after every row was examined. It does not touch another one: in that case another
+    /// process has completed this replacement and begun the next.
     package func retireIndexKey(_ former: KeyID) throws(StoreError) {
         guard formerIndexKey == former else { return }
         let new = rows.keyring.droppingFormerIndexKey
@@ -42,10 +42,10 @@ extension WriteTransaction {
     }
 
     // MARK: Users and pending log-ins
-    // The index is part of what the cell is bound to: the cell is sealed anew with it.
+    // The cell is bound to the index, so it is resealed with it.
 
-    /// Gives users a new index. One that does not open is left as it is. Nothing is told of them: neither their revisions
-    /// nor what they hold change.
+    /// Gives users a new index. One that does not open stays as it is. The trail records nothing about them, because
+    /// neither their revisions nor their contents change.
     package func reindexUsers(after row: Int64, limit: Int) throws(StoreError) -> Reindexed {
         guard row < .max else { return Reindexed() }
         let primary = rows.keyring.primaryRoot
@@ -83,7 +83,7 @@ extension WriteTransaction {
         return result
     }
 
-    /// The index that a user's row is to have; nil if it does not open, or if its index is none that it ever had.
+    /// The index that a user's row must get; nil if the row does not open, or if its current index was never valid.
     private func missingIndex(ofUser row: any RowCursor) throws(StoreError) -> BlindIndex? {
         do throws(StoreError) {
             let columns = try UserColumns(row)
@@ -97,7 +97,7 @@ extension WriteTransaction {
         }
     }
 
-    /// The same for log-ins that have been begun and not completed.
+    /// Gives log-ins that were begun and not completed a new index.
     package func reindexAuthorizationRequests(after row: Int64, limit: Int) throws(StoreError) -> Reindexed {
         guard row < .max else { return Reindexed() }
         var result = Reindexed()
@@ -154,7 +154,7 @@ extension WriteTransaction {
                     continue
                 }
                 let index = providers.index(of: provider.record.name)
-                // One without an index gets it elsewhere: another provider may have its name.
+                // A provider without an index gets one elsewhere: another provider may have its name.
                 if page.isNull(3) || page.bytes16(3) == index.bytes { continue }
                 moved.append((page.integer(4), index))
             }
@@ -171,7 +171,7 @@ extension WriteTransaction {
 }
 
 extension Reader {
-    /// Since when there is this index key, and whether a replacement is under way.
+    /// When the index key was made, and whether a replacement is under way.
     package func indexKeyStatus() throws(StoreError) -> IndexKeyStatus {
         let keyring = try opener.vaultRow().keyring
         return IndexKeyStatus(

@@ -1,12 +1,12 @@
 package import VaultCrypto
 
 extension WriteTransaction {
-    /// Makes the copy of a vault that this is one that only these recipients can open. It gets a new vault key, in slots of
-    /// theirs alone, and a new root key, under which everything is sealed anew that opens. No key of the vault opens
-    /// anything in it then, and what it holds of a user is gone with the recipients' identities.
+    /// Turns this copy of a vault into one that only these recipients can open. It gets a new vault key, only in slots
+    /// of the recipients, and a new root key, under which every cell that opens is resealed. Then no key of the vault
+    /// opens anything in the copy, and its data about a user is lost with the recipients' identities.
     ///
-    /// The keys of indexes and of the audit trail stay: the trail goes on. The context takes the new keys over, so it must be
-    /// the copy's own.
+    /// The keys of indexes and of the audit trail stay, because the trail continues. The context takes over the new
+    /// keys, so it must be the copy's own.
     package func isolate(for recipients: [Recipient]) throws(StoreError) {
         let former = rows.keyring
         try replaceKeys(for: recipients)
@@ -29,7 +29,7 @@ extension WriteTransaction {
         context.adopt(rows.current)
     }
 
-    /// There is no one to be let in between two batches: this bounds memory alone.
+    /// No other writer waits between two batches: this limit only bounds memory.
     private static let batchOfCopy = 1_000
 
     private func replaceKeys(for recipients: [Recipient]) throws(StoreError) {

@@ -1,12 +1,12 @@
 package import VaultCrypto
 
-/// A rotation of the root key, in transactions of which each leaves a whole vault.
+/// Rotates the root key, in transactions that each leave a complete vault.
 ///
-/// Its state is in the vault alone: the keyring has roots that only open, and rows are sealed under them. From the
-/// commit that makes the new root on, no process seals a row under another one, because each looks at the vault's row
-/// before it writes. So one pass over the rows is enough.
+/// The state of the rotation is only in the vault: the keyring has roots that only open cells, and rows are sealed
+/// under them. After the commit that makes the new root, no process seals a row under another one, because each process
+/// checks the vault's row before it writes. So one pass over the rows is enough.
 extension WriteTransaction {
-    /// Makes a new primary root; or does nothing, if roots are still to be given up.
+    /// Makes a new primary root. Does nothing if roots must still be retired.
     package func beginRootRotation() throws(StoreError) -> Bool {
         let keyring = rows.keyring
         guard keyring.retiredRoots.isEmpty else { return false }
@@ -16,7 +16,7 @@ extension WriteTransaction {
         return true
     }
 
-    /// Goes back to the root that was primary before. What is sealed under the new one is to be sealed back.
+    /// Goes back to the previous primary root. Cells under the new one must be sealed back.
     package func abortRootRotation() throws(StoreError) {
         let keyring = rows.keyring
         guard let former = keyring.retiredRoots.last else {
@@ -26,20 +26,20 @@ extension WriteTransaction {
         try changeVault(rotation("aborted", former.id)) { $0.keyring = new }
     }
 
-    /// What a part of a rotation has done.
+    /// The result of one batch of a rotation.
     package struct Resealed: Sendable {
         package internal(set) var cells = RootSealedCells()
         package internal(set) var unreadable = RootSealedCells()
-        /// The last row that was looked at; nil if there was none.
+        /// The last row that was examined; nil if there was none.
         package internal(set) var last: Int64?
     }
 
-    /// Bytes of cells that one transaction takes on: some milliseconds' worth.
+    /// The cell bytes that one transaction processes: this takes some milliseconds.
     private static let mostBytes = 1 << 20
 
-    /// Seals users anew that are sealed under `root`. A user that does not open is left as it is.
+    /// Reseals users that are sealed under `root`. A user that does not open stays as it is.
     ///
-    /// Nothing is told of them: neither their revisions nor what they hold change.
+    /// The trail records nothing about them, because neither their revisions nor their contents change.
     package func resealUsers(
         under root: KeyID, after row: Int64, limit: Int
     ) throws(StoreError) -> Resealed {
@@ -74,7 +74,7 @@ extension WriteTransaction {
         return result
     }
 
-    /// - Parameter index: What the user is to be found by; nil: as before.
+    /// - Parameter index: The user's new index; nil to keep the old one.
     func reseal(
         _ row: any RowCursor, under primary: SealingKey, index: BlindIndex? = nil
     ) throws(StoreError) -> [UInt8]? {
@@ -95,7 +95,7 @@ extension WriteTransaction {
 
     // MARK: Everything else that a root seals
 
-    /// Seals cells of a table anew that have no user. Of providers the manifest knows the new cells.
+    /// Reseals the cells of a table without users. The manifest lists the new cells of providers.
     package func resealRest(of name: Table, after last: Int64, limit: Int) throws(StoreError) -> Resealed {
         guard last < .max, let table = RootSealedTable.all.first(where: { $0.table == name }) else { return Resealed() }
         let primary = rows.keyring.primaryRoot
@@ -151,8 +151,8 @@ extension WriteTransaction {
         }
     }
 
-    /// What the row's cell is bound to. Nil for a provider that the manifest does not know in this state: sealing it
-    /// anew would make an old row a new one.
+    /// The associated data of the row's cell. Nil for a provider that the manifest does not list in this state:
+    /// resealing it would make an old row look new.
     private func associatedData(of row: any RowCursor, _ table: RootSealedTable) -> AssociatedData? {
         guard let handle = row.bytes16(0) else { return nil }
         switch table.table {
@@ -172,7 +172,7 @@ extension WriteTransaction {
 
     // MARK: The end
 
-    /// Gives up the roots under which nothing is sealed, except these. Gives those that it gave up.
+    /// Retires the roots under which nothing is sealed, except these. Returns the retired ones.
     package func retireRoots(except kept: Set<KeyID>) throws(StoreError) -> [KeyID] {
         let keyring = rows.keyring
         for table in RootSealedTable.all {

@@ -2,8 +2,8 @@ import Glibc
 import Synchronization
 import VaultCrypto
 
-/// Keeps replies of servers beside the vault while the vault cannot take them, so that no token is lost with a full or
-/// failing vault file, nor with the process.
+/// Keeps server replies next to the vault while the vault cannot store them, so that no token is lost with a full or
+/// failing vault file, or with the process.
 package final class Spool: Sendable {
     private let directory: SpoolDirectory
     private let context: VaultContext
@@ -17,16 +17,16 @@ package final class Spool: Sendable {
     }
 
     /// - Parameters:
-    ///   - path: where its directory lies, or will lie.
-    ///   - parent: the directory that this one is in.
+    ///   - path: the path of the spool's directory, which may not exist yet.
+    ///   - parent: the directory that contains it.
     package init(at path: String, in parent: String, _ context: VaultContext, _ lock: any Ownership) {
         directory = SpoolDirectory(at: path, in: parent)
         self.context = context
         self.lock = lock
     }
 
-    /// Makes sure that so many usual replies, and never fewer than 16, can be kept even if the file system has no room
-    /// left.
+    /// Reserves room for this number of usual replies, and for at least 16, even if the file system has no room left
+    /// later.
     package func prepare(for count: Int) throws(StoreError) {
         try own.withLock { own throws(StoreError) in
             try file(&own).reserve(SpoolFile.reserve(for: count))
@@ -72,7 +72,7 @@ package final class Spool: Sendable {
         if file.isEmpty { try directory.remove(handle.owner) }
     }
 
-    /// This process's entries and those of the dead; a dead process's file with nothing in it is removed.
+    /// The entries of this process and of dead processes. Removes an empty file of a dead process.
     package func listings() throws(StoreError) -> [SpoolListing] {
         var result: [SpoolListing] = []
         for owner in try directory.owners() {
@@ -92,7 +92,7 @@ package final class Spool: Sendable {
         return result
     }
 
-    /// The owners that have a file there.
+    /// The owners that have a file in the directory.
     package func owners() throws(StoreError) -> [Int64] { try directory.owners() }
 
     private func listingsOfDead(_ owner: Int64) throws(StoreError) -> [SpoolListing] {
@@ -137,7 +137,7 @@ package final class Spool: Sendable {
         return depth
     }
 
-    /// Under which roots the replies are sealed, those of living processes too.
+    /// The roots under which the replies are sealed, including those of living processes.
     package func roots() throws(StoreError) -> [SpooledRoot] {
         var roots: [SpooledRoot] = []
         for owner in try directory.owners() {
@@ -172,7 +172,7 @@ package final class Spool: Sendable {
         }
     }
 
-    /// Own file, opened anew if the host closed its descriptor or if it was removed.
+    /// This process's file. It is reopened if the host closed its descriptor or if the file was removed.
     private func file(_ own: inout Own) throws(StoreError) -> SpoolFile {
         switch own {
         case .closed: throw .closed
@@ -186,7 +186,7 @@ package final class Spool: Sendable {
         }
     }
 
-    /// Leaves what is still spooled to others.
+    /// Leaves the remaining entries to other processes.
     package func close() {
         own.withLock { own in
             if case .open(let file) = own, file.isUsable, file.isEmpty { try? directory.remove(lock.owner) }

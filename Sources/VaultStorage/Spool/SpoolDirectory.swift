@@ -17,7 +17,7 @@ struct SpoolDirectory: Sendable {
 
     func filePath(of owner: Int64) -> String { "\(path)/\(name(of: owner))" }
 
-    /// A process's own file, made if it does not exist.
+    /// Opens this process's file, and creates it if it does not exist.
     func openOwn(_ owner: Int64) throws(StoreError) -> SpoolFile {
         let directory = try open(isMade: true)
         defer { close(directory) }
@@ -26,7 +26,7 @@ struct SpoolDirectory: Sendable {
         let number = unsafe openat(directory, name(of: owner), flags | O_CREAT | O_EXCL, 0o600)
         if number < 0 && errno == EEXIST {
             guard let file = try openExisting(owner, in: directory) else {
-                throw StoreError(.io(ENOENT), "\(filePath) comes and goes")
+                throw StoreError(.io(ENOENT), "\(filePath) keeps being created and removed")
             }
             return file
         }
@@ -42,7 +42,7 @@ struct SpoolDirectory: Sendable {
         }
     }
 
-    /// Anybody's file; `nil` if it is gone.
+    /// Opens the file of any process; `nil` if it no longer exists.
     func openExisting(_ owner: Int64) throws(StoreError) -> SpoolFile? {
         guard Descriptor.Identity(path: path) != nil else { return nil }
         let directory = try open(isMade: false)
@@ -59,7 +59,7 @@ struct SpoolDirectory: Sendable {
         return try SpoolFile(number, path: filePath(of: owner), isNew: false)
     }
 
-    /// Anybody's bytes as they are at the moment, perhaps in the middle of a change; `nil` if the file is gone.
+    /// The current bytes of any process's file, perhaps in the middle of a change; `nil` if the file no longer exists.
     func peek(_ owner: Int64) throws(StoreError) -> [UInt8]? {
         guard Descriptor.Identity(path: path) != nil else { return nil }
         let directory = try open(isMade: false)
@@ -72,7 +72,7 @@ struct SpoolDirectory: Sendable {
         return try SpoolFile.read(number)
     }
 
-    /// Removes a file that is empty; the caller has it open, and so locked.
+    /// Removes an empty file. The caller has it open, and therefore locked.
     func remove(_ owner: Int64) throws(StoreError) {
         let directory = try open(isMade: false)
         defer { close(directory) }
@@ -82,7 +82,7 @@ struct SpoolDirectory: Sendable {
         guard fsync(directory) == 0 else { throw StoreError(.io(errno), "\(path) cannot be made durable") }
     }
 
-    /// Whose files there are. Other names are none of the spool's business.
+    /// The owners of the existing files. Other file names are ignored.
     func owners() throws(StoreError) -> [Int64] {
         guard Descriptor.Identity(path: path) != nil else { return [] }
         let directory = try open(isMade: false)
@@ -104,7 +104,7 @@ struct SpoolDirectory: Sendable {
         return owners.sorted()
     }
 
-    /// The directory itself, if no other user can reach into it.
+    /// Opens the directory itself, if no other user can access it.
     private func open(isMade: Bool) throws(StoreError) -> Int32 {
         if isMade, unsafe mkdir(path, 0o700) == 0 {
             unsafe chmod(path, 0o700)

@@ -1,17 +1,18 @@
 import Glibc
 import VaultCrypto
 
-/// One open spool file, locked for as long as this value lives: so nobody else reads it half written, and nobody cleans
-/// it up while its owner can still write to it.
+/// One open spool file, locked while this value exists. So no other process reads it half written, or cleans it up
+/// while its owner can still write to it.
 final class SpoolFile {
-    /// What a file holds from the start, and what it grows by.
+    /// The initial size of a file, and the steps in which it grows.
     static let growth = 64 * 1024
     static let limit = 4 * 1024 * 1024
-    /// What is free for replies that are still to come. Half of the file's limit may be taken already, by replies that
-    /// nothing could be done with yet.
+    /// The maximum space to reserve for future replies. Half of the file's limit may already be used by replies that
+    /// could not be stored yet.
     static let mostReserved = limit / 2
 
-    /// - Parameter count: requests under way. A usual reply takes one page; in whole steps, so that the file grows seldom.
+    /// - Parameter count: the number of requests under way. A usual reply takes one page. The result is a whole number
+    ///   of steps, so that the file seldom grows.
     static func reserve(for count: Int) -> Int {
         let pages = max(0, min(count, mostReserved / SpoolFrame.pageByteCount))
         let needed = pages * SpoolFrame.pageByteCount
@@ -20,10 +21,10 @@ final class SpoolFile {
 
     private let file: Descriptor
     private(set) var byteCount: Int
-    /// Sorted and without overlap: what must not be overwritten.
+    /// The ranges that must not be overwritten, sorted and without overlap.
     private var taken: [Range<Int>] = []
 
-    /// - Parameter number: an open descriptor with `O_DSYNC`, which is taken over.
+    /// - Parameter number: an open descriptor with `O_DSYNC`. The new value takes it over.
     init(_ number: Int32, path: String, isNew: Bool) throws(StoreError) {
         guard let file = Descriptor(number) else { throw StoreError(.io(errno), "\(path) cannot be read") }
         self.file = file
@@ -37,8 +38,8 @@ final class SpoolFile {
         }
     }
 
-    /// A sibling that cleans up keeps the lock for as long as it takes to read a file; on a busy machine that may be
-    /// long, and giving up would leave a token in memory alone.
+    /// Waits as long as necessary. A sibling that cleans up keeps the lock while it reads the file, which may take long
+    /// on a busy machine. Giving up would leave a token only in memory.
     private func lock() throws(StoreError) {
         for _ in 0..<2000 {
             if file.setLock(start: 0, length: 0) { return }
@@ -48,7 +49,7 @@ final class SpoolFile {
             .busy, "another process works on a spool file", hint: "try again; find a stopped process if it lasts")
     }
 
-    /// Whether what is written here can be found again: the descriptor is still its own, and the file has a name.
+    /// Whether data that is written here can be found again: the descriptor is still its own, and the file has a name.
     var isUsable: Bool {
         var info = stat()
         return unsafe file.isIntact && fstat(file.number, &info) == 0 && info.st_nlink == 1
@@ -85,14 +86,14 @@ final class SpoolFile {
         return bytes
     }
 
-    /// Makes sure that so much can be written without asking the file system for room.
+    /// Ensures that this number of bytes can be written without requesting space from the file system.
     func reserve(_ needed: Int) throws(StoreError) {
         guard freeByteCount < needed else { return }
         try grow(by: needed - freeByteCount)
     }
 
-    /// Writes a frame where there is room for it, durably. When a place fails it is never used again: what became of it
-    /// is unknown.
+    /// Writes a frame durably where there is room for it. A place where writing failed is never used again, because its
+    /// content is unknown.
     func write(_ frame: [UInt8]) throws(StoreError) {
         var failure: StoreError?
         for _ in 0..<2 {
@@ -103,13 +104,13 @@ final class SpoolFile {
         throw failure ?? .diskFull
     }
 
-    /// Removes everything of that name.
+    /// Removes all entries with that name.
     func remove(_ name: Bytes16) throws(StoreError) {
         for piece in SpoolImage(try read()).pieces where piece.name == name {
             var rest = piece.range
             if let head = piece.head {
                 let cellByteCount = piece.range.count - SpoolFrame.cellOffset
-                // From here on it is gone, and durably so.
+                // After this write the entry is durably removed.
                 try write(SpoolFrame.tombstone(head, cellByteCount: cellByteCount), at: rest.lowerBound)
                 rest = rest.lowerBound + SpoolFrame.sectorByteCount..<rest.upperBound
             }
@@ -128,7 +129,7 @@ final class SpoolFile {
         return place
     }
 
-    /// The first place that is long enough.
+    /// The first gap that is long enough.
     private func gap(of count: Int) -> Range<Int>? {
         var start = 0
         for range in taken {
@@ -143,7 +144,7 @@ final class SpoolFile {
         taken.insert(range, at: index)
     }
 
-    /// Takes at least `count` bytes from the file system, and more if it has them.
+    /// Requests at least `count` bytes from the file system, and more if available.
     private func grow(by count: Int) throws(StoreError) {
         let page = SpoolFrame.pageByteCount
         let least = (count + page - 1) / page * page
@@ -156,7 +157,7 @@ final class SpoolFile {
             status = posix_fallocate(file.number, off_t(byteCount), off_t(least))
         }
         guard status == 0 else { throw Self.failure(status, "extended") }
-        // Room that was written to once needs no change of the file's own records when it is written again.
+        // Space that was written before needs no change of the file's metadata when it is written again.
         let start = byteCount
         byteCount += grown
         try write([UInt8](repeating: 0, count: grown), at: start)

@@ -1,12 +1,12 @@
 package import VaultCrypto
 
-/// One entry as it lies in a spool file, from the start of a page on: head, checksum, cell.
+/// One entry of a spool file, starting at a page: head, checksum, cell.
 ///
 ///     magic (4) │ format (1) │ state (1) │ 0 (2) │ cell length (8) │ vault (16) │ entry (16) │ login (16)
 ///     │ chain (8) │ generation (8) │ fence (8) │ checksum of the cell (16) │ checksum of what is before (16) │ cell
 ///
-/// The checksums tell an entry that was not written to its end from one that is whole; the cell tells whole ones of this
-/// vault from foreign ones. `docs/vault-format.md` specifies both.
+/// The checksums distinguish complete entries from entries that were only partly written. The cell distinguishes
+/// complete entries of this vault from those of others. `docs/vault-format.md` specifies both.
 package enum SpoolFrame {
     package struct Head: Equatable, Sendable {
         package var vault: Bytes16
@@ -26,23 +26,23 @@ package enum SpoolFrame {
 
     enum State: UInt8 {
         case held = 1
-        /// Unspooled. Its first sector, which holds the whole head, is overwritten first, in one piece.
+        /// The entry was removed. Its first sector, which holds the whole head, is overwritten first, in one piece.
         case removed = 2
     }
 
-    /// Entries start at multiples of it, so that writing one never rewrites a part of another.
+    /// Entries start at multiples of this size, so that writing one never rewrites a part of another.
     package static let pageByteCount = 4096
     private static let cellChecksumOffset = 88
     private static let headChecksumOffset = 104
     static let cellOffset = 120
-    /// What a disk writes as a whole or not at all.
+    /// The size that a disk writes completely or not at all.
     static let sectorByteCount = 512
     private static let magic = Array("TVSP".utf8)
     private static let format: UInt8 = 1
 
     static func pageCount(forCell byteCount: Int) -> Int { (cellOffset + byteCount - 1) / pageByteCount + 1 }
 
-    /// The frame with its last page filled up.
+    /// The frame, with its last page padded.
     package static func bytes(_ head: Head, cell: [UInt8]) -> [UInt8] {
         var bytes = start(head, .held, cellByteCount: cell.count, cellChecksum: checksum(cell[...]))
         bytes += cell
@@ -50,7 +50,7 @@ package enum SpoolFrame {
         return bytes
     }
 
-    /// The first sector of a frame that is gone.
+    /// The first sector of a removed frame.
     static func tombstone(_ head: Head, cellByteCount: Int) -> [UInt8] {
         var bytes = start(head, .removed, cellByteCount: cellByteCount, cellChecksum: .zero)
         bytes += [UInt8](repeating: 0, count: sectorByteCount - bytes.count)
@@ -82,7 +82,7 @@ package enum SpoolFrame {
     struct Found: Equatable {
         let head: Head
         let state: State
-        /// Where the cell lies, whole or not.
+        /// The position of the cell, complete or not.
         let cell: Range<Int>
         let isWhole: Bool
         let pageCount: Int
@@ -92,7 +92,7 @@ package enum SpoolFrame {
         bytes.count - offset >= magic.count && bytes[offset...].starts(with: magic)
     }
 
-    /// `nil` unless a whole head starts there, of a frame that ends within `bytes`.
+    /// Returns `nil` unless a complete head starts there and its frame ends within `bytes`.
     static func read(_ bytes: [UInt8], at offset: Int) -> Found? {
         guard bytes.count - offset >= pageByteCount, isMagic(bytes, at: offset), bytes[offset + 4] == format,
             let state = State(rawValue: bytes[offset + 5]), bytes[offset + 6] == 0, bytes[offset + 7] == 0,

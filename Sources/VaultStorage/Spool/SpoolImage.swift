@@ -1,16 +1,16 @@
 package import VaultCrypto
 
-/// What a spool file holds, told from its bytes alone.
+/// The content of a spool file, derived only from its bytes.
 package struct SpoolImage: Equatable, Sendable {
     package struct Piece: Equatable, Sendable {
         /// Whole pages, except at the end of a file that was cut short.
         package let range: Range<Int>
-        /// By which it can be removed: the entry's own name; of what has no head that can be read, a hash of its bytes, so
-        /// that removing it never removes something else.
+        /// The name under which it can be removed: the entry's own name or, without a readable head, a hash of its
+        /// bytes. So a removal never removes anything else.
         package let name: Bytes16
-        /// `nil` if not even that can be read.
+        /// `nil` if the head cannot be read.
         package let head: SpoolFrame.Head?
-        /// Where the cell lies; `nil` unless the entry is whole.
+        /// The position of the cell; `nil` unless the entry is complete.
         package let cell: Range<Int>?
     }
 
@@ -18,7 +18,7 @@ package struct SpoolImage: Equatable, Sendable {
 
     package init(_ bytes: [UInt8]) {
         var offset = 0
-        /// Pages that are neither an entry nor empty, one after the other.
+        /// Consecutive pages that are neither an entry nor empty.
         var torn: Range<Int>?
         while offset < bytes.count {
             let end = min(offset + SpoolFrame.pageByteCount, bytes.count)
@@ -37,7 +37,7 @@ package struct SpoolImage: Equatable, Sendable {
             if Sodium.areZero(bytes[offset..<end]) {
                 close(&torn, bytes)
             } else {
-                // What follows a torn head is most likely its rest; a magic of its own begins something new.
+                // The pages after a torn head are most likely its rest; a new magic number begins another entry.
                 if SpoolFrame.isMagic(bytes, at: offset) { close(&torn, bytes) }
                 torn = (torn?.lowerBound ?? offset)..<end
             }

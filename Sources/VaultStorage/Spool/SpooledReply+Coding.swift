@@ -21,7 +21,7 @@ extension SpooledReply {
         static let hasLostSuccessor: UInt8 = 17
     }
 
-    /// What the frame's head does not say already.
+    /// The fields that the frame's head does not contain.
     func encoded() -> RecordWriter {
         var record = RecordWriter(capacity: 4096)
         record.append(Tag.user, user.bytes)
@@ -83,7 +83,7 @@ extension SpooledReply {
 }
 
 extension SpoolFrame.Head {
-    /// What the cell is bound to: everything that the head says, and so the login, its chain and the attempt.
+    /// The associated data of the cell: the whole head, and so the login, its chain and the attempt.
     func associatedData() -> AssociatedData {
         var data = AssociatedData(vault: vault, table: "spool")
         data.append(entry)

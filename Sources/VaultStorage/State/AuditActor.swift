@@ -1,13 +1,13 @@
 import VaultCrypto
 
-/// The person, or a tool of theirs, who did what an audit row tells. A service that acts by itself is none.
+/// The person, or the person's tool, behind the event in an audit row. A service that acts by itself is not an actor.
 package struct AuditActor: Hashable, Sendable {
-    /// Beyond that, a name is cut: rows are not to grow with it.
+    /// Longer names are cut, so that rows do not grow with them.
     private static let longestName = 128
 
-    /// Of the process.
+    /// The user id of the process.
     package let uid: Int64
-    /// By which the person logged in; nil: not known.
+    /// The login name of the person; nil if unknown.
     package let name: String?
     package let host: String
     /// The program and its command, without its arguments.

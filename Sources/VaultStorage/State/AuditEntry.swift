@@ -7,20 +7,21 @@ package struct AuditEntry: Sendable {
     package let kind: AuditKind
     package let user: UserHandle?
     package let login: LoginHandle?
-    /// That the row itself is about.
+    /// The provider that the row itself is about.
     package let provider: ProviderHandle?
-    /// Of the login that the row is about, if it is known.
+    /// The provider of the row's login, if it is known.
     package internal(set) var loginProvider: ProviderHandle?
-    /// The revision of the user, or of the provider, after what the row tells.
+    /// The revision of the user or provider after the event.
     package let revision: Int64?
     package let detail: [AuditEvent.Detail]
-    /// How the login stands after what the row records.
+    /// The state of the login after the event.
     package let look: LoginSnapshot?
-    /// What a pruning of the trail has left.
+    /// The result of a pruning of the trail.
     package let pruning: TrailPruning?
-    /// The person who did it; nil: a service did, or it is not known.
+    /// The person who caused the event; nil for a service, or if unknown.
     package let actor: AuditActor?
-    /// What binds the row to all before it: the same number in another trail has another one.
+    /// The link that binds the row to all rows before it. In another trail, the row with the same number has another
+    /// link.
     package let link: AuditMAC?
     /// Set if the detail cannot be opened.
     package let damage: StoreError?

@@ -1,15 +1,15 @@
 extension AuditEvent.Detail {
-    /// Words by which details are named. Stored: never renamed.
+    /// The keys of details. They are stored, so never rename them.
     package enum Key {}
 
-    /// The `cause` of a removal that came with the end of its user.
+    /// The `cause` of a removal that resulted from erasing its user.
     package static let userErased = "userErased"
 
-    /// The `reason` of a login's end, and that of one of which a reply was lost.
+    /// The `reason` of a login's end, and its value for a lost response.
     package static let endReason = "reason"
     package static let lostResponse = "lostResponse"
 
-    /// The key of how many there were.
+    /// The key of a count.
     package static let count = "count"
 }
 

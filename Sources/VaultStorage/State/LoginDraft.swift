@@ -1,13 +1,13 @@
-/// A login to be inserted. The user is created when the vault has none of this id.
+/// A login to insert. The user is created if the vault has none with this id.
 package struct LoginDraft: Sendable {
     package var userId: String
     package var provider: ProviderHandle?
     package var session: SessionRecord
     package var refresh: RefreshRecord?
     package var key: KeyRecord?
-    /// When the scheduler should look at the login.
+    /// When the scheduler should check the login.
     package var dueAt: Timestamp?
-    /// Gives ``dueAt`` where it depends on the handle that the login gets.
+    /// Computes ``dueAt`` where it depends on the handle that the login gets.
     package var schedule: (@Sendable (LoginHandle) -> Timestamp?)?
     /// ``AuditKind/loginCreated`` is added when there are none.
     package var auditEvents: [AuditEvent] = []

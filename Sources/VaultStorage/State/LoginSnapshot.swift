@@ -1,24 +1,25 @@
-/// How a login stands after what an audit row records: everything that events are made of, so that no reader of the trail
-/// has to look at a login that may have moved on.
+/// The state of a login after the event in an audit row. It contains everything that events are made of, so that a
+/// reader of the trail need not read a login that may have changed since.
 package struct LoginSnapshot: Hashable, Sendable {
-    /// Nil: the login is gone.
+    /// Nil if the login no longer exists.
     package var state: SessionSummary?
-    /// Whether the state is another one than right before. The expiry of a token is written nowhere, and changes it alone.
+    /// Whether the state differs from the one right before. The expiry of a token also changes it, but is recorded
+    /// nowhere.
     package var isNew = false
-    /// Whether the login lives again, after it was dead, ended, or needed its user.
+    /// Whether the login is alive again after it was dead, ended, or needed its user.
     package var isRecovery = false
-    /// How many links of the chain are stored.
+    /// The number of links of the chain that are stored.
     package var generation: Int64
-    /// The login's own access token; nil: it has none.
+    /// The login's own access token; nil if it has none.
     package var token: Token?
     package var refreshExpiresAt: Timestamp?
-    /// Of a login with a refresh token, whose grant may end however often it is renewed.
+    /// The grant of a login with a refresh token. It may end however often the login is renewed.
     package var grant: Grant?
 
     package struct Token: Hashable, Sendable {
-        /// The one that brought it.
+        /// The generation that brought the token.
         package var generation: Int64
-        /// Nil: not known.
+        /// Nil if unknown.
         package var expiresAt: Timestamp?
 
         package init(generation: Int64, expiresAt: Timestamp?) {

@@ -1,8 +1,8 @@
-// How a login looks is added to its audit rows by the store: no writer has to remember it.
+// The store adds the state of a login to its audit rows, so that no writer can forget it.
 
 extension AuditKind {
-    /// Rows that say how the login stands. The others change nothing that the app sees; that they carry no cell keeps the
-    /// beginning of a renewal cheap.
+    /// Rows that hold the state of the login. The other rows change nothing that the app sees. They have no cell, which
+    /// keeps the start of a renewal cheap.
     fileprivate var holdsLook: Bool {
         switch self {
         case .loginCreated, .loginChanged, .renewed, .renewalFailed, .renewalInDoubt, .renewalPostponed, .tokenUpdated,
@@ -15,9 +15,9 @@ extension AuditKind {
 }
 
 extension [AuditEvent] {
-    /// The last of them says whether the state is new, so that it counts once.
+    /// Adds the state to the events. Only the last one says whether the state is new, so that it counts once.
     ///
-    /// - Parameter ended: the fence of the renewal that has ended with them.
+    /// - Parameter ended: the fence of the renewal that ended with them.
     func holding(
         _ look: LoginSnapshot, isNew: Bool, of provider: ProviderHandle?, ended: Int64? = nil
     ) -> [AuditEvent] {
@@ -41,11 +41,11 @@ extension [AuditEvent] {
 }
 
 extension LoginState {
-    /// The audit rows of a change; none is left unrecorded.
+    /// The audit rows of a change. No change is left unrecorded.
     ///
     /// - Parameters:
-    ///   - before: The session as the transaction found it.
-    ///   - open: The renewal that was open then.
+    ///   - before: The session at the start of the transaction.
+    ///   - open: The renewal that was open at that time.
     func auditEvents(
         since before: SessionRecord, _ open: IntentRecord?, hasChanged: Bool, at now: Timestamp
     ) -> [AuditEvent] {

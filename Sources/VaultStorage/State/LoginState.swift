@@ -1,8 +1,8 @@
-/// A login as a write transaction sees it: freshly read, authenticated, and the caller's to change.
+/// A login in a write transaction: freshly read, authenticated, and the caller's to change.
 ///
-/// What the body leaves behind is written in the same transaction, with its audit rows: only changed cells are sealed
-/// anew; a body that changes nothing but ``intent``, ``auditEvents`` or ``outbox`` leaves the login's row as it is.
-/// A login whose ``position`` enters a new chain enters the vault's current incarnation with it.
+/// The final value is written in the same transaction, with its audit rows, and only changed cells are resealed. A body
+/// that changes only ``intent``, ``auditEvents`` or ``outbox`` leaves the login's row as it is. A login whose
+/// ``position`` enters a new chain also enters the vault's current incarnation.
 package struct LoginState: Sendable {
     package let handle: LoginHandle
     package let user: UserHandle
@@ -21,30 +21,30 @@ package struct LoginState: Sendable {
     package var key: KeyRecord?
     /// Set to `nil` to close it; opened by ``openIntent(owner:at:)``.
     package var intent: IntentRecord?
-    /// The login enters the vault's current incarnation: it is no longer held.
+    /// Whether the login enters the vault's current incarnation, so that it is no longer held.
     package var isAccepted = false
-    /// The login, its cells and its intent are deleted.
+    /// Whether the login, its cells and its intent are deleted.
     package var isRemoved = false
-    /// Told in this order. ``AuditKind/loginChanged`` is added when something changed and there are none.
+    /// Recorded in this order. ``AuditKind/loginChanged`` is added if something changed and there are no events.
     package var auditEvents: [AuditEvent] = []
-    /// Revocations to be queued in the same transaction, due at once.
+    /// Revocations to queue in the same transaction, due at once.
     package var outbox: [OutboxRecord] = []
-    /// How logins of its provider have ended of late, if that was asked for.
+    /// The recent ends of logins of the provider, if requested.
     package var endings: ProviderEndings?
-    /// What is to be told of its provider.
+    /// Events to record about the provider.
     package var providerEvents: [AuditEvent] = []
 
-    /// Whether only the operator's word is missing for it to be renewed again.
+    /// Whether the login needs only the operator's consent to be renewed again.
     package var isHeldByRestore: Bool { isHeld && !session.isHeldBySource }
 
     /// The fence that an intent opened in this transaction gets.
     let nextFence: Int64
 
-    /// Notes that `owner` is about to spend the refresh token of the current generation; replaces an open intent.
+    /// Notes that `owner` is about to spend the refresh token of the current generation. Replaces an open intent.
     ///
     /// - Parameters:
     ///   - doubtSince: set when the intent replaces one that was in doubt.
-    ///   - tries: requests that have been sent for this generation before.
+    ///   - tries: the number of requests already sent for this generation.
     @discardableResult
     package mutating func openIntent(
         owner: Int64, at now: Timestamp, doubtSince: Timestamp? = nil, tries: Int = 0

@@ -1,14 +1,15 @@
-/// How logins of a provider have ended of late, as the audit trail records it.
+/// The recent ends of logins of a provider, according to the audit trail.
 package struct ProviderEndings: Equatable, Sendable {
-    /// Since when the provider is stopped: it has ended too many logins in a row. Nil: it is not.
+    /// When the provider was stopped because it ended too many logins in a row; nil if it is not stopped.
     package var stoppedAt: Timestamp?
-    /// How many logins that were.
+    /// The number of logins that it had ended.
     package var stoppedAfter: Int?
-    /// When an operator last said that such ends are right.
+    /// When an operator last accepted such ends.
     package var acceptedAt: Timestamp?
-    /// Different logins that ended since a login of the provider was last renewed, or since it was let go on.
+    /// The number of different logins that ended since the last renewal of one of the provider's logins, or since the
+    /// provider was released.
     package var inARow = 0
-    /// Ends and renewals before those, as far as they were counted.
+    /// The ends and renewals before those, as far as they were counted.
     package var endedBefore = 0
     package var renewedBefore = 0
 

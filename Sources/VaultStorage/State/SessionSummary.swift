@@ -1,4 +1,4 @@
-/// How a stored session looks at an instant: that a token runs out is written nowhere, it happens.
+/// The state of a stored session at an instant. The expiry of a token is not recorded; it depends on the time alone.
 package enum SessionSummary: Hashable, Sendable {
     case establishing
     case established

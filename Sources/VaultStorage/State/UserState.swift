@@ -1,4 +1,4 @@
-/// A user with all his logins, as a write transaction sees them.
+/// A user with all logins in a write transaction.
 package struct UserState: Sendable {
     package let handle: UserHandle
     package let id: String
@@ -6,14 +6,15 @@ package struct UserState: Sendable {
     package let createdAt: Timestamp
 
     package var status: UserStatus
-    /// To be changed in place; each may be marked removed. Adding or dropping elements changes nothing.
+    /// Change these in place; each may be marked removed. Adding or dropping elements has no effect.
     package var logins: [LoginState]
-    /// Logins of the user that cannot be opened, or whose rows are missing. They stay as they are, unless the user is
-    /// erased: then they go too, and what they held can no longer be revoked.
+    /// Logins of the user that cannot be opened, or whose rows are missing. They stay as they are unless the user is
+    /// erased. Then they go too, and their tokens can no longer be revoked.
     package let damagedLogins: [LoginHandle]
-    /// Crypto-shredding: the user's data key and all his rows are destroyed. Audit rows keep random handles only.
+    /// Whether the user is erased (crypto-shredding): the user's data key and all rows are destroyed. Audit rows keep
+    /// only random handles.
     package var isErased = false
-    /// About the user as a whole; those of a login stand in its own state.
+    /// Events about the user as a whole. Those of a login are in the login's own state.
     package var auditEvents: [AuditEvent] = []
     package var outbox: [OutboxRecord] = []
 }

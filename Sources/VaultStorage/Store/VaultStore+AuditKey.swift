@@ -5,8 +5,8 @@ extension VaultStore {
         try await read { reader throws(StoreError) in try reader.auditKeyStatus() }
     }
 
-    /// Writes the audit trail under a new key from the next row on. The rows that prunings have left are looked at first:
-    /// others write meanwhile.
+    /// Writes the audit trail under a new key from the next row on. The rows that prunings kept are read first, while
+    /// others can still write.
     package func replaceAuditKey() async throws {
         let new = try SealingKey.generate()
         for _ in 0..<Self.tries {
@@ -17,6 +17,6 @@ extension VaultStore {
         _ = try await write { try $0.replaceAuditKey(by: new, nil) }
     }
 
-    /// After so many prunings that came between, others wait while the rows are looked at.
+    /// After this number of prunings in between, other writers wait while the rows are read.
     private static var tries: Int { 5 }
 }

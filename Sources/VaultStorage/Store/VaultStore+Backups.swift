@@ -1,5 +1,5 @@
 extension VaultStore {
-    /// All backups that are known, in the order in which they were begun.
+    /// All known backups, in the order in which they were begun.
     package func backups() async throws(StoreError) -> [BackupListing] {
         try await read { reader throws(StoreError) in try reader.backups() }
     }
@@ -15,15 +15,15 @@ extension VaultStore {
         try await read { reader throws(StoreError) in try reader.heldLogins(of: provider, after: row, limit: limit) }
     }
 
-    /// How many logins there are of each provider, and how many of them are held; nil is the app.
+    /// The number of logins of each provider, and how many of them are held; nil is the app.
     package func heldCounts() async throws -> [ProviderHandle?: (logins: Int, held: Int)] {
         try await survey { reader in try reader.withSnapshot { () throws(StoreError) in try reader.heldCounts() } }
     }
 
-    /// Lets held logins be renewed again, in one transaction. What is damaged, gone or not held is passed over.
+    /// Lets held logins be renewed again, in one transaction. Skips logins that are damaged, missing or not held.
     ///
-    /// - Parameter schedule: changes when an accepted login is due.
-    /// - Returns: those that were accepted.
+    /// - Parameter schedule: sets when an accepted login is due.
+    /// - Returns: the accepted logins.
     package func acceptRestored(
         _ logins: [LoginHandle], _ schedule: @escaping @Sendable (inout LoginState) -> Void
     ) async throws -> [LoginHandle] {

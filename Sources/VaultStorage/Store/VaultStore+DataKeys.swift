@@ -3,9 +3,10 @@ extension VaultStore {
         try await write { try $0.replaceDataKey(ofUser: id) }
     }
 
-    /// Gives every user a new data key whose own was made before a time. Every other operation goes on meanwhile.
+    /// Gives a new data key to every user whose key was made before a time. All other operations continue in the
+    /// meantime.
     ///
-    /// - Parameter progress: Called with how many users have been looked at, of how many.
+    /// - Parameter progress: Called with the number of users processed and the total.
     package func replaceDataKeys(
         madeBefore time: Timestamp, _ progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void
     ) async throws -> ReplacedDataKeys {
@@ -27,6 +28,6 @@ extension VaultStore {
         }
     }
 
-    /// In one transaction.
+    /// The number of users in one transaction.
     private static var usersAtOnce: Int { 100 }
 }

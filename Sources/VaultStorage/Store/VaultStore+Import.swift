@@ -1,5 +1,5 @@
 extension VaultStore {
-    /// Seals logins that are to be added in one transaction, without waiting for any other.
+    /// Seals logins that are added in one transaction later, without waiting for another.
     package func seal(_ drafts: [LoginDraft]) -> [DraftedLogin] {
         let sealer = LoginSealer(context)
         var logins = HandleSource<LoginSubject>()
@@ -10,9 +10,9 @@ extension VaultStore {
     /// Takes over logins of another system in one transaction; see ``WriteTransaction/takeImported(ofUserId:_:meeting:)``.
     ///
     /// - Parameters:
-    ///   - logins: For each the user, and what is added if the vault does not have it.
-    ///   - isRehearsal: Everything is done, and undone.
-    ///   - meeting: Gets the number of the login.
+    ///   - logins: The user of each login, and the draft to add if the vault does not have the login.
+    ///   - isRehearsal: Whether everything is undone in the end.
+    ///   - meeting: Receives the number of the login.
     package func takeImported(
         _ logins: [(userId: String, drafted: DraftedLogin?)], isRehearsal: Bool,
         meeting: @escaping @Sendable (Int, inout LoginState) throws -> ImportMeeting?
@@ -31,7 +31,7 @@ extension VaultStore {
         }
     }
 
-    /// Logins that are held by where they were imported from; nil: of every provider.
+    /// Logins that are held by their import source, of one provider, or of every provider if nil.
     package func loginsHeldBySource(
         of provider: ProviderHandle?, after row: Int64?, limit: Int
     ) async throws(StoreError) -> HeldPage {
@@ -41,7 +41,7 @@ extension VaultStore {
     }
 }
 
-/// Undoes what was done, and says what it was.
+/// Undoes the changes and carries their result.
 private struct Rehearsed: Error {
     let answers: [ImportAnswer]
 }

@@ -5,10 +5,10 @@ extension VaultStore {
         try await read { reader throws(StoreError) in try reader.indexKeyStatus() }
     }
 
-    /// Makes a new index key, gives every row that is found by one a new index, and gives up the former key; or goes on
-    /// with a replacement that was broken off. Every other operation goes on meanwhile, in all processes.
+    /// Makes a new index key, gives a new index to every row that is found by one, and retires the former key. If a
+    /// replacement was interrupted, it is continued. All other operations continue in the meantime, in all processes.
     ///
-    /// - Parameter progress: Called with how many users have been looked at, of how many.
+    /// - Parameter progress: Called with the number of users processed and the total.
     package func replaceIndexKey(
         _ progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void
     ) async throws -> IndexKeyReport {
@@ -29,10 +29,10 @@ extension VaultStore {
         return report
     }
 
-    /// In one transaction: others that write wait for some milliseconds at most.
+    /// The number of rows in one transaction: other writers wait for some milliseconds at most.
     private static var rowsAtOnce: Int { 200 }
 
-    /// In a transaction for each batch, until there is none.
+    /// Runs one transaction per batch until no rows remain.
     private func reindexAll(
         _ report: inout IndexKeyReport,
         _ reindex: @escaping @Sendable (WriteTransaction, _ last: Int64) throws -> WriteTransaction.Reindexed,

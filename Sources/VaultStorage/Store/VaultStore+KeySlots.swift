@@ -5,7 +5,7 @@ extension VaultStore {
         let handle = KeySlotHandle.random()
         let context = context
         let (row, createdAt) = (context.rows.current, context.clock())
-        // A passphrase is stretched, for most of a second; a program takes its time.
+        // Stretching a passphrase takes most of a second, and a program may be slow.
         let slot = try await onTheOpeningLane(StoreError.init(adding:)) { () throws(VaultCryptoError) in
             try KeySlot.wrap(
                 row.vaultKey, for: maker, id: handle.bytes, label: label, createdAt: createdAt.milliseconds,
@@ -20,7 +20,7 @@ extension VaultStore {
     }
 
     /// Removes a slot, if another one remains that is known to open the vault: the one that `unlocker` opens, or else
-    /// the one by which this process has opened the vault.
+    /// the one with which this process opened the vault.
     package func removeKeySlot(
         _ handle: KeySlotHandle, provenBy unlocker: (any SlotUnlocker)? = nil
     ) async throws {
@@ -28,9 +28,9 @@ extension VaultStore {
         try await write { try $0.removeKeySlot(handle, provenBy: proven) }
     }
 
-    /// Opens the slot by this key, as if the vault was to be opened by it, and notes that it did.
+    /// Opens the slot with this key, as opening the vault would, and notes that it opened.
     ///
-    /// - Throws: `wrongKey` if it does not. Where nothing can be written, the slot is opened and nothing noted.
+    /// - Throws: `wrongKey` if it does not open. In a read-only vault the slot is opened and nothing is noted.
     package func testKeySlot(_ handle: KeySlotHandle, with unlocker: any SlotUnlocker) async throws {
         guard try await keySlots().contains(where: { $0.handle == handle }) else {
             throw StoreError.notFound(.keySlot)
@@ -40,7 +40,7 @@ extension VaultStore {
         try await write { try $0.noteProof(of: proven) }
     }
 
-    /// Which of the slots this key opens.
+    /// The slots that this key opens.
     package func keySlots(openedBy unlocker: any SlotUnlocker) async throws -> Set<KeySlotHandle> {
         let (row, slots) = try await knownSlots()
         let context = context
@@ -57,8 +57,8 @@ extension VaultStore {
         }
     }
 
-    /// What ``rekey(_:)`` will do. Slots of recipients follow by themselves, and the one by which the vault was opened
-    /// does; of the others those that one of the keys opens.
+    /// The plan for ``rekey(_:)``. It keeps the slots of recipients, the slot that opened the vault, and every other
+    /// slot that one of the keys opens.
     package func planRekey(provenBy unlockers: [any SlotUnlocker]) async throws -> RekeyPlan {
         let (row, slots) = try await knownSlots()
         let context = context
@@ -67,12 +67,12 @@ extension VaultStore {
         }
     }
 
-    /// Gives the vault a new vault key. Other processes that have it open go on, unless their slot was dropped.
+    /// Gives the vault a new vault key. Other processes that have it open continue, unless their slot was dropped.
     package func rekey(_ plan: RekeyPlan) async throws {
         try await write { try $0.rekey(plan) }
     }
 
-    /// Before the transaction: a passphrase takes its time.
+    /// Runs before the transaction, because stretching a passphrase takes time.
     private func prove(
         _ unlocker: any SlotUnlocker, _ isMeant: @escaping @Sendable (KeySlotHandle) -> Bool
     ) async throws -> ProvenKeySlot {
@@ -88,7 +88,7 @@ extension VaultStore {
         }
     }
 
-    /// The slots that the vault itself has made, and its row, of one moment.
+    /// The slots that the vault itself made, and the vault's row, of one moment.
     private func knownSlots() async throws -> (VaultRow, [KeySlot]) {
         try await read { reader throws(StoreError) in
             try reader.withSnapshot { () throws(StoreError) in

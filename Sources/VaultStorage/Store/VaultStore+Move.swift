@@ -1,12 +1,12 @@
 package import VaultCrypto
 
 extension VaultStore {
-    /// What a move has made of the vault, as it is now.
+    /// The current mark of a move in the vault.
     package func moveMark() async throws(StoreError) -> MoveMark? {
         try await read { reader throws(StoreError) in try reader.moveMark() }
     }
 
-    /// Takes as long as it takes to count users and logins.
+    /// Counts the rows to move. Takes as long as counting all users and logins.
     package func moveCounts() async throws -> MoveCounts {
         try await survey { reader in try reader.withSnapshot { () throws(StoreError) in try reader.moveCounts() } }
     }
@@ -15,7 +15,7 @@ extension VaultStore {
         try await read { reader throws(StoreError) in try reader.trailHead() }
     }
 
-    /// Throws if the vault could not be the target of a move.
+    /// Throws if the vault cannot be the target of a move.
     package func requireEmpty() async throws(StoreError) {
         try await read { reader throws(StoreError) in try reader.tables.requireEmpty() }
     }
@@ -28,7 +28,7 @@ extension VaultStore {
         try await write { try $0.finishLeaving(for: target, counts) }
     }
 
-    /// - Parameter target: nil: whichever it is.
+    /// - Parameter target: the other vault; nil for any.
     package func stay(besides target: Bytes16?) async throws { try await write { try $0.stay(besides: target) } }
 
     package func movingUsers(

@@ -3,7 +3,7 @@ import VaultCrypto
 extension VaultStore {
     // MARK: Users and logins
 
-    /// The hot read. With ``LoginSelector/user(_:)``, terminated logins are no candidates, unless all are.
+    /// The hot read. With ``LoginSelector/user(_:)``, terminated logins are candidates only if all are terminated.
     package func session(_ selector: LoginSelector) async throws(StoreError) -> SessionSnapshot {
         switch selector {
         case .user(let id):
@@ -21,7 +21,7 @@ extension VaultStore {
         }
     }
 
-    /// The only living login of a user at a provider; nil: there is none, or more than one, or it cannot be opened.
+    /// The only living login of a user at a provider; nil if there is not exactly one, or if it cannot be opened.
     package func session(
         ofUser userId: String, at provider: ProviderHandle
     ) async throws(StoreError) -> SessionSnapshot? {
@@ -33,7 +33,7 @@ extension VaultStore {
         }
     }
 
-    /// The private key to which a login's access token is bound; nil: none.
+    /// The private key to which a login's access token is bound; nil if there is none.
     package func key(ofLogin handle: LoginHandle) async throws(StoreError) -> KeyRecord? {
         try await read(.rows(.login, handle.bytes)) { reader throws(StoreError) in try reader.key(ofLogin: handle) }
     }
@@ -42,7 +42,7 @@ extension VaultStore {
         try await read(.rows(.login, handle.bytes)) { reader throws(StoreError) in try reader.login(handle) }
     }
 
-    /// In the order of their handles. A damaged row is listed as such.
+    /// The logins of a user, or of all users if nil, in the order of their handles. A damaged row is listed as such.
     package func logins(
         ofUser userId: String?, after: LoginHandle?, limit: Int
     ) async throws(StoreError) -> [LoginListing] {
@@ -54,10 +54,10 @@ extension VaultStore {
         }
     }
 
-    /// Logins that are due at this time, the longest due first; see ``LoginState/dueAt``. Reads the index and plaintext
-    /// columns alone: what they say is authenticated when the login itself is read.
+    /// Logins that are due at this time, the longest overdue first; see ``LoginState/dueAt``. Reads only the index and
+    /// plaintext columns: they are authenticated when the login itself is read.
     ///
-    /// - Parameter cursor: ``DuePage/cursor`` of the page before; nil for the first.
+    /// - Parameter cursor: ``DuePage/cursor`` of the previous page; nil for the first.
     package func dueLogins(
         before time: Timestamp, after cursor: DueCursor? = nil, limit: Int
     ) async throws(StoreError) -> DuePage {
@@ -66,8 +66,8 @@ extension VaultStore {
         }
     }
 
-    /// Logins with a failure that no handler has heard of, see ``SessionRecord/notifiedFailure``. What their sessions
-    /// say decides.
+    /// Logins with a failure that no handler was notified of, see ``SessionRecord/notifiedFailure``. Their sessions
+    /// decide.
     package func unreportedFailures(limit: Int) async throws(StoreError) -> [LoginHandle] {
         try await read { reader throws(StoreError) in try reader.unreportedFailures(limit: limit) }
     }
@@ -80,12 +80,12 @@ extension VaultStore {
         try await read { reader throws(StoreError) in try reader.users(after: after, limit: limit) }
     }
 
-    /// Who has this handle: audit rows name users by it.
+    /// The id of the user with this handle: audit rows name users by their handles.
     package func userId(of handle: UserHandle) async throws(StoreError) -> String {
         try await read { reader throws(StoreError) in try reader.userId(of: handle) }
     }
 
-    /// Reads by the index of a user id. One that is not found may be there under another index key.
+    /// Looks up a user by the index of the user id. A user that is not found may exist under another index key.
     @inline(__always)
     private func read<R>(
         ofUser id: String, first: Query?, _ body: (Reader, BlindIndex) throws(StoreError) -> R
@@ -103,8 +103,8 @@ extension VaultStore {
 
     // MARK: Providers
 
-    /// In the order in which they came; a page begins after ``ProviderListing/sequence`` of the one before, the first
-    /// after nil. A damaged row is listed as such.
+    /// Providers in the order of their creation. A page begins after ``ProviderListing/sequence`` of the previous one;
+    /// pass nil for the first. A damaged row is listed as such.
     package func providers(after sequence: Int64?, limit: Int) async throws(StoreError) -> [ProviderListing] {
         try await read { reader throws(StoreError) in try reader.providers(after: sequence, limit: limit) }
     }
@@ -123,12 +123,12 @@ extension VaultStore {
         try await read { reader throws(StoreError) in try reader.provider(handle) }
     }
 
-    /// By a keyed hash of the name: opens no other provider.
+    /// Finds a provider by a keyed hash of its name, without opening any other provider.
     package func provider(named name: String) async throws(StoreError) -> StoredProvider {
         try await read { reader throws(StoreError) in try reader.provider(named: name) }
     }
 
-    /// Of the user's logins, damaged ones too. Nothing authenticates them: for reading ahead.
+    /// The providers of the user's logins, damaged logins included. They are not authenticated: use them to prefetch.
     package func providers(ofUser userId: String) async throws(StoreError) -> Set<ProviderHandle> {
         do throws(StoreError) {
             return try await read(ofUser: userId, first: nil) { reader, index throws(StoreError) in
@@ -148,7 +148,7 @@ extension VaultStore {
         try await read { reader throws(StoreError) in try reader.auditEntries(after: sequence, limit: limit) }
     }
 
-    /// Some rows of the trail, checked; see ``Reader/audit(_:_:limit:)``.
+    /// A checked page of the trail; see ``Reader/audit(_:_:limit:)``.
     package func audit(
         _ filter: AuditFilter, _ direction: AuditDirection, limit: Int
     ) async throws(StoreError) -> AuditPage {
@@ -171,8 +171,8 @@ extension VaultStore {
         }
     }
 
-    /// The first row after the last pruning, and the one that comes so many rows later, as far as they are there. Only
-    /// plaintext columns: what is done with the rows looks closer.
+    /// The first row after the last pruning, and the row that comes a number of rows later, if they exist. Reads only
+    /// plaintext columns: further processing of the rows checks them.
     package func oldestRows(
         _ distance: Int64
     ) async throws(StoreError) -> (first: AuditEntry?, later: AuditEntry?) {
@@ -192,8 +192,8 @@ extension VaultStore {
         try await read { reader throws(StoreError) in try reader.auditHead() }
     }
 
-    /// When another login of this provider was last renewed, if that was after this time. Looks at the latest rows of
-    /// the trail alone, by plaintext columns.
+    /// When another login of this provider was last renewed, if that was after this time. Reads only plaintext columns
+    /// of the latest rows of the trail.
     package func lastRenewal(
         at provider: ProviderHandle, otherThan login: LoginHandle, since: Timestamp
     ) async throws(StoreError) -> Timestamp? {
@@ -213,13 +213,13 @@ extension VaultStore {
 
     // MARK: Journals
 
-    /// Those whose time has come, in its order. Damaged ones are passed over.
+    /// Entries that are due, the longest overdue first. Skips damaged ones.
     package func dueOutboxEntries(at time: Timestamp, limit: Int) async throws(StoreError) -> [StoredOutboxEntry] {
         try await read { reader throws(StoreError) in try reader.dueOutboxEntries(at: time, limit: limit) }
     }
 
-    /// All, in the order in which they came; a page begins after ``OutboxListing/sequence`` of the one before, the
-    /// first after nil. A damaged row is listed as such.
+    /// All entries, in the order of their arrival. A page begins after ``OutboxListing/sequence`` of the previous one;
+    /// pass nil for the first. A damaged row is listed as such.
     package func outbox(after sequence: Int64?, limit: Int) async throws(StoreError) -> [OutboxListing] {
         try await read { reader throws(StoreError) in try reader.outbox(after: sequence, limit: limit) }
     }
@@ -228,20 +228,19 @@ extension VaultStore {
         try await read { reader throws(StoreError) in try reader.outboxEntry(handle) }
     }
 
-    /// Unusable replies, in the order in which they came; none if there is no such login.
+    /// A login's unusable replies, in the order of their arrival; empty if there is no such login.
     package func unusableReplies(of login: LoginHandle) async throws(StoreError) -> [UnusableReplyListing] {
         try await read { reader throws(StoreError) in try reader.unusableReplies(of: login) }
     }
 
-    /// Open intents, in the order in which they were begun. Damaged ones are passed over: reading the login itself
-    /// reports them.
+    /// Open intents, in the order in which they were begun. Skips damaged ones: reading the login itself reports them.
     ///
-    /// - Parameter fence: ``IntentPage/next`` of the page before; nil for the first.
+    /// - Parameter fence: ``IntentPage/next`` of the previous page; nil for the first.
     package func openIntents(after fence: Int64?, limit: Int) async throws(StoreError) -> IntentPage {
         try await read { reader throws(StoreError) in try reader.openIntents(after: fence, limit: limit) }
     }
 
-    /// Whether there is an intent at all, damaged or not.
+    /// Whether there is any intent, damaged or not.
     package func hasOpenIntents() async throws(StoreError) -> Bool {
         try await read { reader throws(StoreError) in try reader.hasOpenIntents() }
     }
@@ -252,17 +251,17 @@ extension VaultStore {
         try await read { reader throws(StoreError) in try reader.keySlots() }
     }
 
-    /// The slot by which this process has opened the vault.
+    /// The slot with which this process opened the vault.
     package var openingKeySlot: KeySlotHandle { context.openedBy.handle }
 
     // MARK: The whole vault
 
-    /// What is open, counted without counting everything.
+    /// The numbers of unsettled items, without counting every row.
     package func depths() async throws(StoreError) -> StoreDepths {
         try await read { reader throws(StoreError) in try reader.depths() }
     }
 
-    /// Takes as long as it takes to count users and logins.
+    /// Statistics of the vault. Takes as long as counting all users and logins.
     package func statistics() async throws -> StoreStatistics {
         let spool = spool
         return try await survey { reader in
@@ -272,18 +271,18 @@ extension VaultStore {
         }
     }
 
-    /// Rows that cannot be opened, at most `limit`. Looks at every row there is, but for the audit trail and what has
-    /// to open before anything does.
+    /// Rows that cannot be opened, at most `limit`. Checks every row except the audit trail and the rows that must open
+    /// before all others.
     package func damagedRows(limit: Int) async throws -> [DamagedRow] {
         try await survey { try $0.damage.all(limit: limit) }
     }
 
-    /// Those of them that stand in the clear: rows beside the chain of the trail, and the counter of fences.
+    /// Damage in plaintext data: rows outside of the trail's chain, and the counter of fences.
     package func damageOfCounters(limit: Int) async throws -> [DamagedRow] {
         try await survey { try $0.damage.ofTrailAndCounter(limit: limit) }
     }
 
-    /// A damaged row as it lies there. Not found if there is none of that name; in conflict if the row opens.
+    /// The stored content of a damaged row. Throws `notFound` if there is no such row, and `conflict` if it opens.
     package func damagedRow(_ name: DamagedRowName) async throws -> DamagedRowContent {
         try await survey { reader in
             try reader.withSnapshot { () throws(StoreError) in
@@ -293,21 +292,21 @@ extension VaultStore {
         }
     }
 
-    /// Checks every cell, manifest and audit row. Takes as long as the vault is big, in bounded memory; writers go on.
+    /// Checks every cell, manifest and audit row. The time grows with the vault; memory is bounded, and writers go ahead.
     package func verify(
         _ progress: @escaping @Sendable (VerificationProgress) -> Void = { _ in }
     ) async throws -> VerificationReport {
         try await survey { try VaultCheck($0.tables, $0.context).run(progress) }
     }
 
-    /// Checks the trail alone, and that nothing is in a former state. Otherwise the same.
+    /// Checks only the trail, and that nothing was rolled back. Otherwise the same.
     package func verifyAudit(
         _ progress: @escaping @Sendable (VerificationProgress) -> Void = { _ in }
     ) async throws -> VerificationReport {
         try await survey { try VaultCheck($0.tables, $0.context).runAudit(progress) }
     }
 
-    /// What a pruning would do.
+    /// A preview of a pruning.
     package func prunable(_ limits: TrailLimits) async throws -> PrunedRows {
         try await survey { reader in
             var all = PrunedRows()

@@ -1,5 +1,5 @@
-/// What a body has given, on its way to the caller. Written where the body runs, and read once its operation is over: so
-/// that nothing between the two has to look up its type.
+/// The result of a body on its way to the caller. It is written where the body runs and read after its operation ends,
+/// so that nothing in between needs to look up its type.
 @usableFromInline
 package final class BodyResult<R: Sendable>: @unchecked Sendable {
     @usableFromInline package var value: R?
@@ -12,7 +12,7 @@ extension VaultStore {
         _ body: @escaping @Sendable (WriteTransaction) throws -> R
     ) async throws -> R { try await write(.nothing, body) }
 
-    /// - Parameter foresight: What the body asks first.
+    /// - Parameter prefetchHint: The body's first queries.
     package func write<R: Sendable>(
         _ prefetchHint: PrefetchHint, _ body: @escaping @Sendable (WriteTransaction) throws -> R
     ) async throws -> R {

@@ -5,16 +5,16 @@ extension VaultStore {
         try await survey { try $0.rootRotation() }
     }
 
-    /// Users in one transaction: others that write wait for some milliseconds at most.
+    /// The number of users in one transaction: other writers wait for some milliseconds at most.
     private static var batchSize: Int { 200 }
 
-    /// Makes a new root key, seals everything anew under it, and gives up the old one; or goes on with a rotation that
-    /// was broken off. Every other operation goes on meanwhile, in all processes.
+    /// Makes a new root key, reseals everything under it, and retires the old one. If a rotation was interrupted, it is
+    /// continued. All other operations continue in the meantime, in all processes.
     ///
     /// - Parameters:
-    ///   - goesBack: Goes back to the former root, instead.
-    ///   - pause: Called between two looks at whether other processes have ended what they began under the old root;
-    ///     throws when that has taken long enough.
+    ///   - goesBack: Whether to go back to the former root instead.
+    ///   - pause: Called between two checks of whether other processes have ended the renewals that they began under
+    ///     the old root; throws when that has taken long enough.
     package func rotateRootKey(
         goesBack: Bool = false, pause: () async throws -> Void,
         _ progress: @escaping @Sendable (RootRotationProgress) -> Void
@@ -61,7 +61,7 @@ extension VaultStore {
         return report
     }
 
-    /// In a transaction for each batch, until there is none.
+    /// Runs one transaction per batch until no rows remain.
     private func resealAll(
         _ reseal: @escaping @Sendable (WriteTransaction, _ last: Int64) throws -> WriteTransaction.Resealed,
         then note: (WriteTransaction.Resealed) -> Void
@@ -91,10 +91,10 @@ extension VaultStore {
         }
     }
 
-    /// The other processes that still have renewals under way that were under way now.
+    /// The other processes whose current renewals are still open after the wait.
     ///
-    /// A process spools a reply under the root that was primary when it began the renewal, if it has not looked at the
-    /// vault since. What is begun from now on is begun under the new root.
+    /// A process that has not checked the vault since spools a reply under the root that was primary when it began the
+    /// renewal. Renewals that begin from now on use the new root.
     private func ownersThatBegan(
         before pause: () async throws -> Void, _ progress: (RootRotationProgress) -> Void
     ) async throws -> [Int64] {

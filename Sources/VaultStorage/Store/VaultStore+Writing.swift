@@ -15,7 +15,7 @@ extension VaultStore {
         try await perform(.rows(.login, handle.bytes)) { try $0.changeLogin(handle, endings: endings, body) }
     }
 
-    /// The same of the login that is meant: chosen under the write lock where the user has no other one.
+    /// Changes the selected login. If its user has only one, the login is chosen under the write lock.
     package func changeLogin(
         _ login: LoginSelector, _ body: @escaping @Sendable (inout LoginState) throws -> Void
     ) async throws {
@@ -31,7 +31,7 @@ extension VaultStore {
         }
     }
 
-    /// Changes several logins in one transaction. What is damaged or gone is passed over, and missing in the answer.
+    /// Changes several logins in one transaction. Damaged or missing ones are skipped, and absent from the result.
     package func updateEach<R: Sendable>(
         _ logins: [LoginHandle], _ body: @escaping @Sendable (inout LoginState) throws -> R
     ) async throws -> [(login: LoginHandle, value: R)] {
@@ -57,14 +57,14 @@ extension VaultStore {
 
     // MARK: Providers
 
-    /// Adds a provider, or replaces the one of this handle. Names are unique.
+    /// Adds a provider, or replaces the one with this handle. Names are unique.
     package func putProvider(
         _ record: ProviderRecord, replacing handle: ProviderHandle?
     ) async throws -> StoredProvider {
         try await write { try $0.put(record, replacing: handle) }
     }
 
-    /// Puts a provider in the place of a damaged one; its logins stay its own.
+    /// Replaces a damaged provider, which keeps its logins.
     package func putProvider(
         _ record: ProviderRecord, replacingDamaged name: DamagedRowName
     ) async throws -> StoredProvider {
@@ -72,34 +72,35 @@ extension VaultStore {
         return try await write { try $0.put(record, replacingDamaged: found.place) }
     }
 
-    /// Changes a provider as it is now. The body gives what is to be told beside the changes themselves; one that
-    /// changes nothing leaves the row, and its revision, as they are.
+    /// Changes a provider's current record. The body returns details to record in addition to the changes themselves.
+    /// If it changes nothing, the row and its revision stay as they are.
     package func updateProvider(
         _ handle: ProviderHandle,
         _ body: @escaping @Sendable (inout ProviderRecord, ProviderUse) throws -> [AuditEvent.Detail]
     ) async throws -> StoredProvider {
-        // Counting may take long: not while others wait for the write lock.
+        // Counting may take long, so it runs without the write lock.
         let use = try await survey { try $0.use(of: handle) }
         return try await write { try $0.update(handle, use, body) }
     }
 
-    /// Refused while a login uses it.
+    /// Removes a provider. Refused while a login uses it.
     package func removeProvider(_ handle: ProviderHandle) async throws {
         try await write { try $0.remove(handle) }
     }
 
     // MARK: Damaged rows
 
-    /// Deletes a row that cannot be opened, and what hangs on it; refused if it opens. See ``damagedRow(_:)``.
+    /// Deletes a row that cannot be opened, and the rows that depend on it. Refused if the row opens. See
+    /// ``damagedRow(_:)``.
     package func discardDamagedRow(_ name: DamagedRowName) async throws -> DiscardedRow {
-        // Whose manifest misses a login is found by looking at all users: not under the write lock.
+        // Finding the user whose manifest misses a login means reading all users, so it runs without the write lock.
         let found = try await survey { try $0.damage.find(name) }
-        // Found by the name of one login, and others would go with it.
+        // The caller named one login, but others would be discarded with it.
         if found.table == .manifestPart, case .handle = name { throw StoreError.goesWithPart(found.name) }
         return try await write { try $0.discard(found.place) }
     }
 
-    /// The same for the row of a user, by the user's id.
+    /// Discards the damaged row of a user, found by the user's id.
     package func discardDamagedUser(_ id: String) async throws -> DiscardedRow {
         try await write { try $0.discardUser($0.index(ofUserId: id)) }
     }
@@ -110,8 +111,8 @@ extension VaultStore {
         try await write { try $0.put(record) }
     }
 
-    /// Gives a pending log-in once, never after it expired, and never to another browser or user than began it; deletes
-    /// all that have expired.
+    /// Takes a pending log-in once. It is never returned after its expiry, or to another browser or user than the one
+    /// that began it. All expired log-ins are deleted.
     package func takeAuthorizationRequest(_ proof: CallbackProof) async throws -> AuthorizationRequestRecord {
         // Not finding it must still sweep: so it is no error before the transaction is committed.
         switch try await write({ try $0.takeAuthorizationRequest(proof) }) {

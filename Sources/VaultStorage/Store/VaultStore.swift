@@ -1,79 +1,80 @@
-/// One process's way to a vault. An engine keeps the rows, in a file or elsewhere; everything that decides about trust
-/// is done here, by ``Reader`` and ``WriteTransaction``, alike on every engine.
+/// One process's access to a vault. An engine stores the rows, in a file or elsewhere. All decisions about trust are
+/// made here, by ``Reader`` and ``WriteTransaction``, in the same way on every engine.
 ///
 /// *Reading* never waits for a writer, and each read sees one consistent state.
 ///
-/// *Writing* is one atomic and durable change each, with its audit rows and manifest. Bodies are synchronous, run
-/// inside the transaction on rows that were freshly read and authenticated, and may throw: then just this operation is
-/// undone and the error passed on. When a call returns, the change is durable. Cancelling the task does not undo it.
+/// *Writing* makes atomic and durable changes, each with its audit rows and manifest. Bodies are synchronous. They run
+/// inside the transaction on rows that were freshly read and authenticated, and may throw: then only this operation is
+/// undone and the error is rethrown. When a call returns, the change is durable. Cancelling the task does not undo it.
 ///
-/// Errors are ``StoreError``, or what a body throws. No requirement has a default.
+/// Errors are ``StoreError``, or errors that a body throws. No requirement has a default.
 package protocol VaultStore: Sendable {
-    /// What this process knows of the vault.
+    /// The process's knowledge of the vault.
     var context: VaultContext { get }
 
-    /// Reads, on the calling thread where the engine can. To be kept short.
+    /// Reads, on the calling thread where the engine supports it. Keep it short.
     ///
     /// - Parameters:
-    ///   - foresight: What the body asks first.
-    ///   - body: Runs again if what it read was older than what this process knew by then: what falls behind
-    ///     the same mark twice is older. Also if the engine could not give it at once all that it asked.
+    ///   - prefetchHint: The body's first queries.
+    ///   - body: Runs again if it read data older than this process knew by then: data that is behind the same mark
+    ///     twice is really older. It also runs again if the engine could not return all rows at once.
     func read<R>(
         _ prefetchHint: PrefetchHint, _ body: (Reader) throws(StoreError) -> R
     ) async throws(StoreError) -> R
 
-    /// The same for what reads much: on a thread and a connection of its own, so that nothing else waits for it.
+    /// Reads large amounts, on a separate thread and connection, so that nothing else waits for it.
     ///
     /// Cancelling the task ends it; see ``BlockingWork/isCancelled``.
     func survey<R: Sendable>(_ body: @escaping @Sendable (Reader) throws -> R) async throws -> R
 
-    /// Changes. What a body gives is handed on by ``write(_:_:)``.
+    /// Runs a change. ``write(_:_:)`` returns the result of its body.
     ///
-    /// - Parameter foresight: What the body asks first.
+    /// - Parameter prefetchHint: The body's first queries.
     func perform(
         _ prefetchHint: PrefetchHint, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
     ) async throws
 
-    /// Told of each commit of this store. Other processes' commits are found by looking.
+    /// Signals each commit of this store. Commits of other processes are found by polling.
     var changes: ChangeSignal { get }
 
-    /// Where replies are kept that the vault cannot take.
+    /// The spool for replies that the vault cannot store.
     var spool: any ReplySpool { get }
 
-    /// This process's name in intents.
+    /// This process's number in intents.
     var owner: Int64 { get }
-    /// Whether others still see this process as alive. To be asked just before a refresh token is sent: a host that
-    /// forked, or that closed descriptors which it did not open, has lost what keeps others from taking over.
+    /// Whether others still see this process as alive. Check it just before sending a refresh token: a host that
+    /// forked, or that closed descriptors that it did not open, has lost the lock that prevents others from taking
+    /// over.
     var ownsItsLock: Bool { get }
-    /// How old what was looked at last may be when a refresh token is sent, because others take over after a while; nil for
-    /// an engine that knows exactly who lives.
+    /// The maximum age of the last check when a refresh token is sent, because others take over after a while; nil for
+    /// an engine that knows exactly which processes are alive.
     var longestWayToRequest: Duration? { get }
 
-    /// How long all requests of one renewal may take together, for the same reason.
+    /// The maximum duration of all requests of one renewal together, for the same reason.
     var longestRenewal: Duration? { get }
 
-    /// Why this vault can be read but not written; nil if it can be written.
+    /// The reason why this vault can be read but not written; nil if it can be written.
     var readOnlyRefusal: StoreError? { get }
 
-    /// The files that the vault is made of, and whether they are as they must be. Empty for an engine without files.
+    /// The vault's files, each with its problem if it has one. Empty for an engine without files.
     func files() -> [FileReport]
 
-    /// Removes from the vault's files what former states of rows have left there, such as those of an erased user.
+    /// Removes former states of rows from the vault's files, such as those of an erased user.
     func removeRemnants() async -> Remnants
 
-    /// Copies the vault, as it is at one moment, into a new file, and calls it a backup once that has been checked.
+    /// Copies the vault, in its state at one moment, into a new file, and makes the file a backup after checking it.
     /// Writers do not wait for it.
     ///
-    /// - Parameter progress: Called now and then with how much has been done, of how much.
+    /// - Parameter progress: Called from time to time with the amount done and the total.
     func backUp(
         _ plan: BackupPlan, _ progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void
     ) async throws -> BackupRecord
-    /// The path that such a backup would have. Throws if it could not be made there, and makes nothing.
+    /// The path that such a backup would get. Throws if it could not be made there. Creates nothing.
     func pathOfBackup(_ plan: BackupPlan) throws(StoreError) -> String
 
-    /// Finishes what is under way, then closes. Later calls throw ``StoreError/Code/closed``.
+    /// Finishes the work under way, then closes. Later calls throw ``StoreError/Code/closed``.
     func close()
-    /// As ``close()``, without holding up the thread of the caller.
+    /// Closes without blocking the caller's thread.
     func shutDown() async
 }
 
@@ -88,23 +89,23 @@ extension VaultStore {
     }
 }
 
-/// Keeps replies of servers beside the vault, so that no token is lost with a full or failing engine, nor with the
-/// process.
+/// Keeps server replies next to the vault, so that no token is lost with a full or failing engine, or with the process.
 package protocol ReplySpool: Sendable {
-    /// Makes room for replies that the vault may not be able to take, before anything is sent. Cheap once done.
+    /// Reserves room for replies that the vault may not be able to store, before anything is sent. It is cheap once
+    /// done.
     ///
-    /// - Parameter count: How many requests this process has under way, the one that is to be sent included.
+    /// - Parameter count: The number of requests that this process has under way, including the one about to be sent.
     func prepare(for count: Int) throws(StoreError)
-    /// Keeps a reply; it is durable when this returns.
+    /// Keeps a reply, which is durable when this returns.
     func add(_ reply: SpooledReply) throws(StoreError) -> SpoolHandle
-    /// Forgets a reply, for good when this returns. To be called when the vault holds what it brought. An entry that is
-    /// gone already is no error.
+    /// Forgets a reply, permanently when this returns. Call it when the vault holds the reply's content. It is not an
+    /// error if the entry is already gone.
     func remove(_ handle: SpoolHandle) throws(StoreError)
     /// This process's replies and those of processes that have died.
     func listings() throws(StoreError) -> [SpoolListing]
-    /// How much lies there, without a look at anything else.
+    /// The size of the spool's content, without reading anything else.
     func depth() throws(StoreError) -> SpoolDepth
-    /// Under which root keys the replies are sealed, of all processes.
+    /// The root keys under which the replies of all processes are sealed.
     func roots() throws(StoreError) -> [SpooledRoot]
 }
 

@@ -1,17 +1,17 @@
-/// What an engine says about itself, and of what the vault's tables lie in.
+/// An engine's report about itself and the storage of the vault's tables.
 package struct EngineReport: Sendable {
     package enum Kind: Sendable { case sqlite, postgreSQL, memory }
 
-    /// Whether another server has what was committed.
+    /// Whether a standby server has the committed data.
     package enum Standby: Sendable { case none, asynchronous, synchronous }
 
     package let kind: Kind
     package let schemaVersion: Int
     package let byteCount: Int64
-    /// Of the library or server that keeps the rows.
+    /// The version of the library or server that stores the rows.
     package let version: String
     package let sourceID: String
-    /// Whether this version can lose commits that it has acknowledged, if nothing guards against it.
+    /// Whether this version can lose acknowledged commits if nothing guards against it.
     package let canLoseCommits: Bool
     /// nil for an engine without a server.
     package let standby: Standby?

@@ -1,6 +1,6 @@
-/// This process's name among those that have the vault open, and which of the others live.
+/// This process's number among the processes that have the vault open, and the check whether others are alive.
 package protocol Ownership: Sendable {
     var owner: Int64 { get }
-    /// Whether the process of that name lives. One of which that is not known counts as alive.
+    /// Whether the process with that number is alive. If that is unknown, it counts as alive.
     func isAlive(_ owner: Int64) -> Bool
 }

@@ -1,17 +1,18 @@
 package import VaultCrypto
 
-/// What a body asks first, known before it runs. An engine that needs a journey for each question asks for many bodies at
-/// once, and gives them the rows when they ask. A hint, and no more: a body may ask anything else, and an engine may ignore it.
+/// The first queries of a body, known before it runs. An engine that needs a round trip for each query fetches the rows
+/// of many bodies in one, and returns them when the bodies ask. This is only a hint: a body may run any other query,
+/// and an engine may ignore it.
 package enum PrefetchHint: Sendable {
     case nothing
     /// A query with one parameter.
     case rows(Query, Bytes16)
-    /// A query of which the one parameter is the index of that user id.
+    /// A query whose one parameter is the index of that user id.
     case rowsOfUser(Query, id: String)
     case each([PrefetchHint])
 }
 
-/// A query with the parameters that it is asked with.
+/// A query with its parameters.
 package struct BoundQuery: Hashable, Sendable {
     package enum Parameter: Hashable, Sendable {
         case number(Int64)

@@ -12,9 +12,9 @@ extension Query {
     private static let wholeLogin = userColumns + loginColumns + secretColumns + intentColumns
     /// Columns 0–4, as ``RowOpener/provider(_:)`` reads them.
     private static let providerColumns = Table.provider.columns("handle", "revision", "cell", "nameIndex", "id")
-    /// As ``RowOpener/outboxEntry(_:)`` reads them.
+    /// The columns that ``RowOpener/outboxEntry(_:)`` reads.
     private static let outboxColumns = Table.outbox.columns("handle", "nextAttemptAt", "attempts", "cell", "id")
-    /// As ``RowOpener/authorizationRequest(_:)`` reads them.
+    /// The columns that ``RowOpener/authorizationRequest(_:)`` reads.
     private static let requestColumns = Table.authorizationRequest.columns("stateIndex", "expiresAt", "cell")
 
     private static let secretsAndIntent: [Join] = [
@@ -22,7 +22,7 @@ extension Query {
         .optional(Table.refreshIntent["login"], is: Table.login["id"]),
     ]
     private static let owner = Join.each(Table.user["id"], is: Table.login["user"])
-    /// For rows of which the user may be gone.
+    /// For rows whose user may no longer exist.
     private static let ownerIfAny = Join.optional(Table.user["id"], is: Table.login["user"])
     private static let loginsIfAny = Join.optional(Table.login["user"], is: Table.user["id"])
 
@@ -46,7 +46,7 @@ extension Query {
         wholeLogin, from: .login, joins: [ownerIfAny] + secretsAndIntent,
         where: [.greater(Table.login["handle"], 1)], order: [.up(Table.login["handle"])], limit: 2)
 
-    /// As ``loginPage``, in the order in which the rows lie: each page of a big file is read once.
+    /// Like ``loginPage``, but in storage order: each page of a big file is read once.
     static let loginsByRow = select(
         wholeLogin, from: .login, joins: [ownerIfAny] + secretsAndIntent,
         where: [.greater(Table.login["id"], 1)], order: [.up(Table.login["id"])], limit: 2)
@@ -69,7 +69,7 @@ extension Query {
         joins: [.each(Table.login["id"], is: Table.refreshIntent["login"])],
         where: [.greater(Table.refreshIntent["fence"], 1)], order: [.up(Table.refreshIntent["fence"])], limit: 2)
 
-    // MARK: Rows that are named by their number, because nothing else of them may be readable
+    // MARK: Rows that are found by number, because nothing else of them may be readable
 
     static let providerByRow = select(providerColumns, from: .provider, where: [.equal(Table.provider["id"], 1)])
 
@@ -78,14 +78,14 @@ extension Query {
     static let loginByRow = select(
         wholeLogin, from: .login, joins: [ownerIfAny] + secretsAndIntent, where: [.equal(Table.login["id"], 1)])
 
-    /// Number and handle of each.
+    /// The number and handle of each.
     static let loginsOfUserRow = select(
         Table.login.columns("id", "handle"), from: .login, where: [.equal(Table.login["user"], 1)],
         order: [.up(Table.login["id"])])
 
     static let loginCountOfUserRow = select([.count], from: .login, where: [.equal(Table.login["user"], 1)])
 
-    /// Laid out as ``LoginColumns`` and ``IntentRecord`` read it.
+    /// The columns that ``LoginColumns`` and ``IntentRecord`` read.
     static let wholeLoginsOfUserRow = select(
         wholeLogin, from: .login, joins: [owner] + secretsAndIntent, where: [.equal(Table.login["user"], 1)])
 
@@ -119,7 +119,7 @@ extension Query {
     static let providerByName = select(
         providerColumns, from: .provider, where: [.equal(Table.provider["nameIndex"], 1)])
 
-    /// Those whose index has still to be filled in. There are none once a process with a key has opened the vault.
+    /// Providers whose index must still be filled in. There are none once a process with a key has opened the vault.
     static let unnamedProviders = select(
         providerColumns, from: .provider, where: [.isNull(Table.provider["nameIndex"])],
         order: [.up(Table.provider["id"])])
@@ -155,7 +155,8 @@ extension Query {
 
     // MARK: The trail
 
-    /// Columns 0–9: those of ``AuditColumns``, the detail's cell, the link, and that of the row before where it is kept.
+    /// Columns 0–9: those of ``AuditColumns``, the detail's cell, the link, and the previous row's link where it is
+    /// stored.
     static let auditRow = select(auditColumns, from: .audit, where: [.equal(Table.audit["sequence"], 1)])
 
     static let auditRows = select(
@@ -189,15 +190,15 @@ extension Query {
 
     // MARK: Any table
 
-    /// All rows, counted.
+    /// The number of rows.
     static let counts = PerTable { select([.count], from: $0) }
 
-    /// The number of the row that has parameter 1 for its number, if there is one.
+    /// The row whose number is parameter 1, if it exists.
     static let rowsByNumber = PerTable { select($0.columns($0.key), from: $0, where: [.equal($0[$0.key], 1)]) }
 
     static let deletesByNumber = PerTable { delete(from: $0, where: [.equal($0[$0.key], 1)]) }
 
-    /// The numbers of the rows from parameter 1 on, in their order.
+    /// The numbers of the rows from parameter 1 on, in ascending order.
     static let numbersFrom = PerTable {
         select(
             $0.columns($0.key), from: $0, where: [.atLeast($0[$0.key], 1)], order: [.up($0[$0.key])], limit: 2)

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// What is asked of the vault's tables, told as data: every engine makes of it what its database understands.
+/// A query on the vault's tables, expressed as data that each engine translates for its database.
 ///
-/// Parameters count from 1, columns of the answer from 0. A query is made once and kept for as long as the program runs:
-/// an engine prepares it once for each connection, and finds it again by which object it is, or by its number.
+/// Parameters count from 1, columns of the result set from 0. A query is created once and lives as long as the program.
+/// An engine prepares it once for each connection, and finds it again by its identity or its number.
 package final class Query: Sendable, Hashable {
     package enum Operation: Sendable {
         case select(Selection)
@@ -20,11 +20,11 @@ package final class Query: Sendable, Hashable {
         package var joins: [Join]
         package var conditions: [Condition]
         package var order: [Order]
-        /// The parameter that says how many rows are wanted at most.
+        /// The parameter that holds the maximum number of rows.
         package var limit: Int32?
-        /// How many rows are wanted at most, whatever the parameters are.
+        /// The maximum number of rows, independent of the parameters.
         package var mostRows: Int?
-        /// An index of the schema by which the rows are found and ordered, where an engine needs to be told.
+        /// The index that finds and orders the rows, for engines that need a hint.
         package var index: String?
     }
 
@@ -37,11 +37,11 @@ package final class Query: Sendable, Hashable {
         case greatest(Column)
     }
 
-    /// Rows of another table, whose column has the value that a column of a table before it has.
+    /// Joins the rows of another table whose column equals a column of an earlier table.
     package struct Join: Sendable {
         package let column: Column
         package let other: Column
-        /// Whether a row that finds none stays, with NULL in its place.
+        /// Whether a row without a match stays, with NULL in the joined columns.
         package let isOptional: Bool
 
         package static func each(_ column: Column, is other: Column) -> Join {
@@ -53,7 +53,7 @@ package final class Query: Sendable, Hashable {
         }
     }
 
-    /// What all rows of the answer have in common. Comparing with NULL is never true.
+    /// A condition on all rows of the result set. A comparison with NULL is never true.
     package enum Condition: Sendable {
         case equal(Column, Int32)
         case notEqual(Column, Int32)
@@ -61,7 +61,7 @@ package final class Query: Sendable, Hashable {
         case atMost(Column, Int32)
         case greater(Column, Int32)
         case atLeast(Column, Int32)
-        /// A place in the order of two columns.
+        /// A position in the order of two columns.
         case beyond(Column, Int32, Column, Int32)
         case isNull(Column)
         case isNotNull(Column)
@@ -79,14 +79,14 @@ package final class Query: Sendable, Hashable {
 
     package enum Conflict: Sendable {
         case fails
-        /// The row that is there stays as it is.
+        /// The existing row stays as it is.
         case keeps
-        /// The row that has the same value in `column` takes over all others.
+        /// The row with the same value in `column` takes all other values.
         case updates(by: String)
     }
 
     package let operation: Operation
-    /// Counts the queries of the program, from 0.
+    /// The query's number in the program, counted from 0.
     package let number: Int
 
     private static let count = Atomic(0)
@@ -96,7 +96,7 @@ package final class Query: Sendable, Hashable {
         number = Self.count.add(1, ordering: .relaxed).oldValue
     }
 
-    /// Which object it is.
+    /// Whether both are the same object.
     package static func == (own: Query, other: Query) -> Bool { own === other }
     package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 

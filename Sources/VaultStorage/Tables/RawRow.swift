@@ -1,13 +1,13 @@
 import VaultCrypto
 
-/// A row as it lies in the file: nothing of it is opened, nothing is believed.
+/// A row as the file stores it: nothing in it is opened or trusted.
 package struct RawRow: Sendable, Equatable {
     package enum Value: Sendable, Equatable {
         case null
         case integer(Int64)
         case text([UInt8])
         case blob([UInt8])
-        /// No column of a vault holds one.
+        /// No column of a vault holds such a value.
         case real(Double)
     }
 

@@ -1,20 +1,20 @@
 package import VaultCrypto
 
-/// A query with its parameters, and the row of the answer that it stands on. Used by one thread at a time.
+/// A query with its parameters, and the current row of its result set. One thread uses it at a time.
 ///
-/// What an engine cannot take as a parameter is an error of the next step: so nothing runs with anything but what it was
-/// given. What a column gives that holds another type than the one asked for means nothing.
+/// A parameter that an engine cannot accept is an error of the next step, so a query never runs with other values than
+/// it was given. The value of a column that holds another type than the requested one is undefined.
 package protocol RowCursor: AnyObject {
-    /// Whether there is one more row. A query that changes rows is carried out by the first step.
+    /// Whether there is another row. The first step runs a query that changes rows.
     func step() throws(StoreError) -> Bool
-    /// Ends the answer, and makes the query ready for the next time. Parameters stay.
+    /// Ends the result set and makes the query ready for its next use. The parameters stay.
     func reset()
 
     func bind(_ parameter: Int32, _ value: Int64)
     func bindNull(_ parameter: Int32)
     func bind(_ parameter: Int32, _ text: String)
     func bind(_ parameter: Int32, copying bytes: UnsafeRawBufferPointer)
-    /// The bytes must stay where they are until the parameter is bound anew.
+    /// The bytes must stay in place until the parameter is bound again.
     func bind(_ parameter: Int32, borrowing bytes: UnsafeRawBufferPointer)
 
     func isNull(_ column: Int32) -> Bool
@@ -25,13 +25,13 @@ package protocol RowCursor: AnyObject {
 }
 
 extension RowCursor {
-    /// Runs a query that gives no rows, and makes it ready for the next time.
+    /// Runs a query without a result set, and makes it ready for its next use.
     package func run() throws(StoreError) {
         defer { reset() }
         while try step() {}
     }
 
-    /// The same with bytes that are not copied for it, as long as they are.
+    /// Runs it with bytes that are not copied, whatever their length.
     package func run(_ parameter: Int32, borrowing bytes: [UInt8]) throws(StoreError) {
         let result: Result<Void, StoreError> = unsafe bytes.withUnsafeBytes { bytes in
             unsafe bind(parameter, borrowing: bytes)
@@ -61,7 +61,7 @@ extension RowCursor {
         if let value { bind(parameter, value) } else { bindNull(parameter) }
     }
 
-    /// Binds, and ends the answer after `body`.
+    /// Binds the parameter, and ends the result set after `body`.
     package func withBinding<R>(
         _ parameter: Int32, _ value: Int64, _ body: () throws(StoreError) -> R
     ) throws(StoreError) -> R {
@@ -70,7 +70,7 @@ extension RowCursor {
         return try body()
     }
 
-    /// The same with bytes that are not copied, and bound for as long as `body` runs.
+    /// Binds bytes without copying them, for as long as `body` runs.
     @inline(__always)
     package func withBinding<R>(
         _ parameter: Int32, _ value: Bytes16, _ body: () throws(StoreError) -> R

@@ -1,13 +1,14 @@
-/// Takes down what an engine finds wrong with what its tables lie in.
+/// Collects the problems that an engine finds in the storage of its tables.
 package protocol StorageFindings: AnyObject {
     /// - Parameters:
     ///   - place: A table, or `file`.
-    ///   - row: Which row, where it is one.
+    ///   - row: The row, if the problem is in one.
     func note(_ place: String, row: String?, _ reason: String)
 }
 
 extension StorageFindings {
-    /// What `body` gives. What says that the file or a row is damaged becomes a finding; everything else is thrown on.
+    /// Returns the result of `body`. An error that reports damage of the file or a row becomes a finding; any other
+    /// error is rethrown.
     @discardableResult
     package func damageAsFinding<R>(
         _ table: String, _ body: () throws(StoreError) -> R

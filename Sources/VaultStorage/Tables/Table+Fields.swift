@@ -1,20 +1,20 @@
 extension Table {
     package enum FieldType: Sendable { case integer, bytes, text }
 
-    /// One column, and what a row must hold there. An engine refuses everything else as a conflict.
+    /// One column, and the requirements for its values. An engine refuses any other value as a conflict.
     package struct Field: Sendable {
         package let name: String
         package let type: FieldType
         package var isOptional = false
-        /// How many bytes there must be.
+        /// The required number of bytes.
         package var byteCount: Int?
-        /// Whether no two rows have the same value; NULL is none.
+        /// Whether no two rows may have the same value. NULL does not count as a value.
         package var isUnique = false
-        /// The column of which one row must have the same value, and that row cannot be deleted meanwhile.
+        /// The column in which one row must have the same value. That row cannot be deleted while it is referenced.
         package var reference: Column?
     }
 
-    /// All columns but the key, which is an integer.
+    /// All columns except the key, which is an integer.
     package var fields: [Field] {
         switch self {
         case .vault:
@@ -80,7 +80,7 @@ extension Table {
         }
     }
 
-    /// The column of which one row must have the key's value.
+    /// The column in which one row must have the key's value.
     package var keyReference: Column? {
         switch self {
         case .loginSecret, .unreportedFailure: Table.login["id"]

@@ -3,7 +3,7 @@ package enum Table: String, CaseIterable, Sendable {
     case vault, migration, keySlot, provider, user, login, loginSecret, refreshIntent, authorizationRequest, outbox
     case audit, unusableReply, unreportedFailure, backup, manifestPart
 
-    /// The integer by which the rows are numbered. Each row has one, and no two have the same.
+    /// The integer column that numbers the rows. Each row has a number, and no two rows share one.
     package var key: String {
         switch self {
         case .migration: "version"

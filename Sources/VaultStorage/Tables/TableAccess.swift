@@ -1,74 +1,74 @@
 package import VaultMigrations
 
-/// The rows of a vault's tables, in one snapshot or one transaction. Used by one thread at a time.
+/// The rows of a vault's tables, in one snapshot or one transaction. One thread uses it at a time.
 package protocol TableAccess: AnyObject {
-    /// The same cursor each time: it must be reset before the same query is asked again.
+    /// Returns the same cursor each time: reset it before running the same query again.
     func cursor(_ query: Query) throws(StoreError) -> any RowCursor
 
     /// The number of the row that was inserted last.
     var lastInsertedRow: Int64 { get }
-    /// How many rows the last query changed.
+    /// The number of rows that the last query changed.
     var changeCount: Int { get }
-    /// Waits until all changes are accepted: an engine may refuse one only now, after its step.
+    /// Waits until all changes are accepted: an engine may report a refusal only now, after the step.
     func settle() throws(StoreError)
-    /// The highest fence that an intent has ever had, also one that is gone. What the engine keeps of it stands in the clear:
-    /// it may be anything, and is -1 where it is no number at all. An intent whose fence is none that a vault reaches
-    /// does not count.
+    /// The highest fence that an intent has ever had, even if the intent no longer exists. The engine stores it in
+    /// plaintext, so it may be any number; it is -1 if it is not a number at all. An intent with a fence that no vault
+    /// reaches does not count.
     func highestFence() throws(StoreError) -> Int64
-    /// Puts another number in the place of what the engine keeps of it.
+    /// Replaces the engine's record of the highest fence.
     func setHighestFence(_ fence: Int64) throws(StoreError)
 
-    /// Rows with all their columns, whatever these hold.
+    /// Rows with all their columns, whatever values these hold.
     func rawRows(of table: Table, where column: String, is number: Int64) throws(StoreError) -> [RawRow]
 
-    /// The steps by which tables of this engine are made.
+    /// The migrations that create this engine's tables.
     var migrations: [Migration] { get }
 
-    /// Refuses tables that are not laid out as this program knows them, such as those of a newer version.
+    /// Refuses tables whose layout this program does not know, such as those of a newer version.
     func checkSchema() throws(StoreError)
 
-    /// Notes what is wrong with what the tables lie in.
+    /// Notes problems in the storage of the tables.
     func checkStorage(_ findings: any StorageFindings) throws(StoreError)
 
     func facts() throws(StoreError) -> EngineReport
 
-    /// A number that is another one once anything has changed in the vault; nil where the engine knows none. To be asked in a
-    /// transaction, or right after its commit.
+    /// A number that differs after any change in the vault; nil if the engine has none. Read it in a transaction, or
+    /// right after its commit.
     var changeMark: Int64? { get }
 
-    /// Says that this transaction changes many rows: an engine may keep more of them in memory while such transactions go
-    /// on.
+    /// Announces that this transaction changes many rows: an engine may keep more of them in memory during a series of
+    /// such transactions.
     func expectManyChanges() throws(StoreError)
 
-    /// Whether the process of that name lives. One of which that is not known counts as alive: its intents must never
-    /// be freed.
+    /// Whether the process with that number is alive. If that is unknown, it counts as alive: its intents must never be
+    /// freed.
     func isOwnerAlive(_ owner: Int64) -> Bool
 
-    /// Lets all that `body` asks see one state of the vault. To be kept short: it may hold up others.
+    /// Runs `body` so that all its queries see one state of the vault. Keep it short: it may delay other processes.
     func snapshot<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R
 
-    /// Lets `body` ask what takes long and cannot be cut into short pieces, such as how many rows a big table has. Those
-    /// who would wait for the end of a reading do not wait for this one.
+    /// Runs queries in `body` that take long and cannot be split, such as counting the rows of a big table. Processes
+    /// that wait for the end of ordinary reads do not wait for this one.
     func longReading<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R
 }
 
 extension TableAccess {
-    /// The one integer that a query gives; `nil` if it is NULL.
+    /// The single integer that a query returns; `nil` if it is NULL.
     func integer(_ query: Query) throws(StoreError) -> Int64? {
         let row = try cursor(query)
         defer { row.reset() }
-        guard try row.step() else { throw StoreError(.damaged, "the vault did not answer a question") }
+        guard try row.step() else { throw StoreError(.damaged, "a query on the vault returned no row") }
         return row.optionalInteger(0)
     }
 
-    /// Whether there is an answer to a query.
+    /// Whether a query returns a row.
     func has(_ query: Query) throws(StoreError) -> Bool {
         let row = try cursor(query)
         defer { row.reset() }
         return try row.step()
     }
 
-    /// Whether there is an answer to a query that names one row or one number.
+    /// Whether a query for one row or one number returns a row.
     func has(_ query: Query, _ number: Int64) throws(StoreError) -> Bool {
         let row = try cursor(query)
         defer { row.reset() }

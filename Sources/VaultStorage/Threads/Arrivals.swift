@@ -1,12 +1,12 @@
 import Synchronization
 
-/// Those who are about to begin something, and those who wait until it has begun.
+/// Announced beginnings, and the callers that wait for them.
 ///
-/// Where the engine has to be waited for, a subscription begins some milliseconds after it was asked for. What the same
-/// process changes meanwhile comes after it: a caller that subscribes and then changes something hears of that.
+/// Where the engine has to be waited for, a subscription begins some milliseconds after it was requested. Changes of
+/// the same process wait for it, so a caller that subscribes and then changes something receives that change.
 package final class Arrivals: Sendable {
     private struct Waiter {
-        /// The last that had announced itself by then. Later ones are not waited for, or it might never end.
+        /// The last beginning that was announced by then. Later ones are not waited for, or the wait might never end.
         let last: Int
         let continuation: CheckedContinuation<Void, Never>
     }
@@ -21,7 +21,7 @@ package final class Arrivals: Sendable {
 
     package init() {}
 
-    /// Announces a beginning. Gives the number by which it ends.
+    /// Announces a beginning. Returns the number for ``end(_:)``.
     package func announce() -> Int {
         state.withLock { state in
             state.last += 1
@@ -30,7 +30,7 @@ package final class Arrivals: Sendable {
         }
     }
 
-    /// It has begun, or never will.
+    /// Notes that it has begun, or never will.
     package func end(_ number: Int) {
         let ready = state.withLock { state -> [Waiter] in
             state.pending.remove(number)
@@ -41,7 +41,7 @@ package final class Arrivals: Sendable {
         for waiter in ready { waiter.continuation.resume() }
     }
 
-    /// Returns when everything has begun that was announced before.
+    /// Returns when every previously announced beginning has ended.
     package func settled() async {
         await withCheckedContinuation { continuation in
             let isSettled = state.withLock { state in

@@ -1,39 +1,39 @@
 import Synchronization
 
-/// One piece of work that blocks, on its way to a thread of its own. See ``BlockingLane``.
+/// One piece of blocking work on its way to a separate thread. See ``BlockingLane``.
 package final class BlockingWork: Sendable {
-    /// The work that the current thread does; nil on all other threads.
+    /// The work of the current thread; nil on all other threads.
     @TaskLocal package static var current: BlockingWork?
 
     private let cancelled = Atomic<Bool>(false)
 
-    /// Whether the caller no longer wants the work. Long work looks at it now and then.
+    /// Whether the caller no longer wants the work. Long work checks this from time to time.
     package var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
     func cancel() { cancelled.store(true, ordering: .relaxed) }
 
-    /// Whether the work that the current thread does is no longer wanted.
+    /// Whether the work of the current thread is no longer wanted.
     package static var isCancelled: Bool { current?.isCancelled ?? false }
 }
 
-/// Threads for work that blocks: a few for each kind of work, made when there is some and gone when there is none.
+/// Threads for blocking work: a few for each kind, created on demand and ended when idle.
 ///
 /// Swift has as many threads as the machine has processors, and everything asynchronous in the process shares them.
 /// While one of them stretches a passphrase or reads a whole vault, replies are not read and time-outs do not fire. A
-/// detached task is no way out: it runs on the same threads.
+/// detached task does not help: it runs on the same threads.
 package final class BlockingLane: Sendable {
     /// Opening, creating and unlocking. Argon2id takes 256 MiB or more at a time.
     package static let opening = BlockingLane(threads: 4)
     /// Work that reads much of a vault.
     package static let care = BlockingLane(threads: 4)
-    /// Asking witnesses. A program may take its time to answer.
+    /// Calls to witnesses. A program may be slow to answer.
     package static let witness = BlockingLane(threads: 4)
-    /// Closing waits for nothing but its own vault, and not behind another one.
+    /// Closing waits only for its own vault, and never behind another one.
     package static let closing = BlockingLane(threads: .max)
 
     private final class Job: Sendable {
         let work: BlockingWork
-        /// Runs the work and answers; with an error it answers only.
+        /// Runs the work and resumes the caller. With an error, it only resumes the caller.
         let run: @Sendable (_ refusal: (any Error)?) -> Void
 
         init(_ work: BlockingWork, _ run: @escaping @Sendable (_ refusal: (any Error)?) -> Void) {
@@ -61,9 +61,9 @@ package final class BlockingLane: Sendable {
 
     /// Runs `body` on a thread that may block.
     ///
-    /// Cancelling the task withdraws work that has not begun, and tells work that has, see
-    /// ``BlockingWork/isCancelled``; what it threw after that is not passed on.
-    /// - Throws: `CancellationError`, what `body` throws, or a ``StoreError`` if the system gives no thread.
+    /// Cancelling the task withdraws work that has not begun, and notifies work that has; see
+    /// ``BlockingWork/isCancelled``. Errors that the work throws after that are dropped.
+    /// - Throws: `CancellationError`, the error of `body`, or a ``StoreError`` if the system provides no thread.
     package func run<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
         let work = BlockingWork()
         return try await withTaskCancellationHandler {
@@ -76,7 +76,7 @@ package final class BlockingLane: Sendable {
         }
     }
 
-    /// Runs `body` whatever becomes of the task; on the current thread if the system gives no other.
+    /// Runs `body` even if the task is cancelled, on the current thread if the system provides no other.
     package func complete(_ body: @escaping @Sendable () -> Void) async {
         await withCheckedContinuation { continuation in
             submit(
@@ -130,7 +130,7 @@ package final class BlockingLane: Sendable {
         }
     }
 
-    /// There is no thread for this work; what waits for one goes on waiting where another thread is at work.
+    /// Refuses work without a thread. Waiting work keeps waiting if another thread is running.
     private func refuse(_ job: Job) {
         let refused = state.withLock { state in
             state.threads -= 1
@@ -141,7 +141,7 @@ package final class BlockingLane: Sendable {
         for job in refused {
             job.run(
                 StoreError(
-                    .outOfMemory, "the system gives no thread to work on",
+                    .outOfMemory, "the system provides no more threads",
                     hint: "raise the limits on processes and address space (ulimit -u, ulimit -v)"))
         }
     }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Tells observers that this process has committed something. Without any it costs the writer one load.
+/// Notifies observers of this process's commits. Without observers it costs the writer one load.
 package final class ChangeSignal: Sendable {
     package struct Token: Hashable, Sendable {
         fileprivate let number: Int
@@ -11,15 +11,15 @@ package final class ChangeSignal: Sendable {
         var observers: [Int: @Sendable (_ dueFrom: Timestamp) -> Void] = [:]
     }
 
-    /// Observers to come: a change that begins after them waits for them.
+    /// Observers that are about to begin: a later change waits for them.
     package let arrivals = Arrivals()
     private let isObserved = Atomic<Bool>(false)
     private let state = Mutex(State())
 
     package init() {}
 
-    /// - Parameter action: Called on the writer's thread after commits; it must not wait for anything. Before `dueFrom` nothing
-    ///   that was changed makes a login due.
+    /// - Parameter action: Called on the writer's thread after commits; it must not block. None of the changes makes a
+    ///   login due before `dueFrom`.
     package func observe(_ action: @escaping @Sendable (_ dueFrom: Timestamp) -> Void) -> Token {
         state.withLock { state in
             state.last += 1

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Starts threads that are none of Swift's own.
+/// Starts threads outside of Swift's own.
 package enum OwnThread {
-    /// A database and Argon2id take some tens of KiB, and the bodies of callers what they like. The C library's default
-    /// follows `ulimit -s`, and with some libraries is 128 KiB.
+    /// A database and Argon2id take some tens of KiB, and the bodies of callers an unknown amount. The C library's
+    /// default follows `ulimit -s`, and is 128 KiB with some libraries.
     private static let stackByteCount = 2 * 1024 * 1024
 
     private final class Start: Sendable {
@@ -12,7 +12,7 @@ package enum OwnThread {
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 
-    /// Runs `body` on a new, detached thread. False if the system gives none: then `body` never runs.
+    /// Runs `body` on a new, detached thread. Returns false if the system provides none: then `body` never runs.
     package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
         defer { unsafe attributes.deallocate() }

@@ -1,6 +1,7 @@
 import Glibc
 
-/// A POSIX semaphore: a thread sleeps on it until it is woken. Sent once, it wakes one, also one that has yet to sleep.
+/// A POSIX semaphore: a thread sleeps on it until it is woken. Each send wakes one thread, even one that sleeps only
+/// later.
 @safe package final class ThreadSignal: @unchecked Sendable {
     private let semaphore: UnsafeMutablePointer<sem_t>
 

@@ -1,4 +1,4 @@
-/// What an audit row tells. Codes are stored: they are never renumbered, and unknown ones are shown, not refused.
+/// The kind of an audit row. Codes are stored and never renumbered. Unknown ones are shown, not refused.
 package struct AuditKind: Hashable, Sendable, RawRepresentable {
     package let rawValue: Int64
 
@@ -8,21 +8,21 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
     package static let vaultMigrated = AuditKind(rawValue: 2)
     package static let keySlotAdded = AuditKind(rawValue: 3)
     package static let keySlotRemoved = AuditKind(rawValue: 4)
-    /// A commit had failed in a way that does not tell what became of it; the row tells.
+    /// A commit had failed with an unknown outcome; the row records the outcome.
     package static let commitSettled = AuditKind(rawValue: 5)
-    /// A row that could not be opened was deleted on an operator's word.
+    /// A row that could not be opened was deleted at an operator's request.
     package static let rowDiscarded = AuditKind(rawValue: 6)
-    /// A key of the slot was seen to open it.
+    /// A key was seen to open the slot.
     package static let keySlotProven = AuditKind(rawValue: 7)
-    /// The vault key was replaced. Slots whose keys were not at hand were removed before, each with a row.
+    /// The vault key was replaced. Slots without an available key were removed before, each with a row.
     package static let vaultRekeyed = AuditKind(rawValue: 8)
-    /// Rows that no process had written stood behind the end of the trail, and got other numbers.
+    /// Rows behind the end of the trail that no process had written got other numbers.
     package static let rowSetAside = AuditKind(rawValue: 9)
     package static let providerAdded = AuditKind(rawValue: 10)
     package static let providerUpdated = AuditKind(rawValue: 11)
     package static let providerRemoved = AuditKind(rawValue: 12)
     package static let loginCreated = AuditKind(rawValue: 20)
-    /// A change that the writer gave no better name.
+    /// A change for which the writer gave no better name.
     package static let loginChanged = AuditKind(rawValue: 21)
     package static let renewalStarted = AuditKind(rawValue: 22)
     package static let renewed = AuditKind(rawValue: 23)
@@ -39,14 +39,14 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
     package static let tokenRevealed = AuditKind(rawValue: 34)
     /// The tokens of the last renewal work; the refresh token before them was erased.
     package static let renewalProven = AuditKind(rawValue: 35)
-    /// A refresh token was sent once more by the same attempt: the details tell whether the server had asked for it or
-    /// no usable reply had come.
+    /// The same attempt sent a refresh token again. The details record whether the server had requested it or no usable
+    /// reply had come.
     package static let renewalRepeated = AuditKind(rawValue: 36)
     /// The body of an unusable reply was shown.
     package static let replyRevealed = AuditKind(rawValue: 37)
-    /// A refresh token was taken from such a reply.
+    /// A refresh token was extracted from such a reply.
     package static let replySalvaged = AuditKind(rawValue: 38)
-    /// The *refresh failed* flag was lifted, and the refresh token that was kept is used again.
+    /// The *refresh failed* flag was cleared, and the kept refresh token is used again.
     package static let loginRevived = AuditKind(rawValue: 39)
     package static let userChanged = AuditKind(rawValue: 40)
     package static let userDisabled = AuditKind(rawValue: 41)
@@ -56,9 +56,9 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
     package static let revocationConfirmed = AuditKind(rawValue: 51)
     package static let revocationDeferred = AuditKind(rawValue: 52)
     package static let revocationAbandoned = AuditKind(rawValue: 53)
-    /// A backup of the vault was made, checked, and has its name.
+    /// A backup of the vault was made and checked, and has its name.
     package static let backupMade = AuditKind(rawValue: 60)
-    /// The vault no longer counts a backup among those that there are.
+    /// The vault no longer lists a backup.
     package static let backupForgotten = AuditKind(rawValue: 61)
     /// The vault was restored from a backup: the first row of a new incarnation.
     package static let vaultRestored = AuditKind(rawValue: 62)
@@ -66,82 +66,82 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
     package static let logInDropped = AuditKind(rawValue: 63)
     /// A renewal that was open in the backup was dropped.
     package static let renewalDropped = AuditKind(rawValue: 64)
-    /// A login that was held since a restore is renewed again.
+    /// A login that was held since a restore may be renewed again.
     package static let restoreAccepted = AuditKind(rawValue: 65)
-    /// Rows of the trail that are older than they are kept were removed.
+    /// Rows of the trail that were past their retention were removed.
     package static let trailPruned = AuditKind(rawValue: 66)
     /// The trail was shown with the ids of users.
     package static let usersResolved = AuditKind(rawValue: 67)
 
-    /// An operator took the vault for the newest there is, against what its witness has seen. All logins are held.
+    /// An operator accepted the vault as the newest, although its witness had seen otherwise. All logins are held.
     package static let witnessReplaced = AuditKind(rawValue: 68)
-    /// The vault got a witness, which had no note before.
+    /// The vault got a witness, which did not have a note before.
     package static let witnessBegun = AuditKind(rawValue: 69)
-    /// A step of a rotation of the root key; the details tell which.
+    /// A step of a rotation of the root key; the details name the step.
     package static let rootKeyRotated = AuditKind(rawValue: 70)
-    /// A user has a new data key.
+    /// A user got a new data key.
     package static let dataKeyReplaced = AuditKind(rawValue: 71)
-    /// A step of a replacement: its detail says which.
+    /// A step of a replacement; the detail names the step.
     package static let indexKeyReplaced = AuditKind(rawValue: 72)
-    /// The last row under the former key of the trail, the first one under the new, or that a former one is gone: its
+    /// The last row under the trail's former key, the first one under the new key, or the removal of a former key; the
     /// detail says which.
     package static let auditKeyReplaced = AuditKind(rawValue: 73)
 
     /// A login was taken over from another system.
     package static let loginImported = AuditKind(rawValue: 80)
-    /// That system has renewed a login that it still owns.
+    /// The other system has renewed a login that it still owns.
     package static let importFollowed = AuditKind(rawValue: 81)
-    /// The chain of an imported login is this vault's from now on.
+    /// The vault now owns the chain of an imported login.
     package static let importAccepted = AuditKind(rawValue: 82)
     /// The other system has renewed a login that it no longer owns. The login is held.
     package static let importContested = AuditKind(rawValue: 83)
-    /// A source was read: how many rows there were, and how many of them were new.
+    /// A source was read: the details count its rows, and the new ones among them.
     package static let sourceRead = AuditKind(rawValue: 84)
-    /// The chain of a login belongs to the system again that it came from.
+    /// The chain of a login belongs to its original system again.
     package static let importReturned = AuditKind(rawValue: 85)
-    /// The tokens of a login were written for another system; the details tell which, or that it was a copy.
+    /// The tokens of a login were written for another system. The details name it, or say that it was a copy.
     package static let loginExported = AuditKind(rawValue: 86)
 
-    /// Everything goes to another vault: from this row on, nothing is changed but by the move.
+    /// Everything moves to another vault: after this row, only the move changes anything.
     package static let moveBegun = AuditKind(rawValue: 110)
-    /// Everything comes from another vault; the details name it, and the end of its trail.
+    /// Everything moves from another vault; the details name it and the end of its trail.
     package static let moveArrived = AuditKind(rawValue: 111)
-    /// A login came from another vault, as it was there.
+    /// A login arrived unchanged from another vault.
     package static let loginMoved = AuditKind(rawValue: 112)
-    /// A user without logins came from another vault.
+    /// A user without logins arrived from another vault.
     package static let userMoved = AuditKind(rawValue: 113)
-    /// Everything has gone to another vault, or come from one.
+    /// Everything has moved to another vault, or from one.
     package static let moveFinished = AuditKind(rawValue: 114)
-    /// A move was given up.
+    /// A move was abandoned.
     package static let moveAborted = AuditKind(rawValue: 115)
 
-    /// The user logged in again into this login: a new chain has taken the old one's place.
+    /// The user logged in again into this login: a new chain replaced the old one.
     package static let loggedInAgain = AuditKind(rawValue: 90)
     /// An access token of the client itself was shown to a person.
     package static let clientTokenRevealed = AuditKind(rawValue: 100)
 
-    /// A login was ended for good, and stays in the vault; its reason is a detail.
+    /// A login was ended permanently and stays in the vault; the detail gives the reason.
     package static let loginTerminated = AuditKind(rawValue: 91)
-    /// The app has changed a login's label or metadata; the details tell which.
+    /// The app changed a login's label or metadata; the details say which.
     package static let loginDescribed = AuditKind(rawValue: 92)
 
     /// The client registered itself at a provider.
     package static let clientRegistered = AuditKind(rawValue: 93)
-    /// Its registration there was changed.
+    /// The client's registration there was changed.
     package static let clientRegistrationChanged = AuditKind(rawValue: 94)
-    /// Its registration there was deleted, and every grant with it.
+    /// The client's registration there was deleted, and every grant with it.
     package static let clientRegistrationDeleted = AuditKind(rawValue: 95)
 
-    /// The database server's place was taken by another one, or it was restored: the details tell whether commits were lost.
-    /// If so, all logins are held.
+    /// The database server was replaced by another one, or restored. The details record whether commits were lost. If
+    /// so, all logins are held.
     package static let failoverSettled = AuditKind(rawValue: 96)
 
-    /// A provider has ended too many logins in a row: until one succeeds, or an operator says that it is right, the next
-    /// ones are not believed. The details tell how many.
+    /// A provider has ended too many logins in a row. Further ends are not believed until a renewal succeeds or an
+    /// operator accepts them. The details hold the number.
     package static let providerStopped = AuditKind(rawValue: 97)
-    /// A login of a stopped provider was renewed: it is no longer stopped.
+    /// A login of a stopped provider was renewed, so the provider is no longer stopped.
     package static let providerResumed = AuditKind(rawValue: 98)
-    /// An operator says that the provider ends logins for good reason.
+    /// An operator confirmed that the provider ends logins for good reason.
     package static let deathsAccepted = AuditKind(rawValue: 99)
 
     package static let all = names.keys.sorted { $0.rawValue < $1.rawValue }
@@ -184,7 +184,7 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
         providerStopped: "providerStopped", providerResumed: "providerResumed", deathsAccepted: "deathsAccepted",
     ]
 
-    /// Nil: no kind that this version knows has this name.
+    /// Returns nil if this version knows no kind with this name.
     package init?(name: String) {
         guard let kind = Self.all.first(where: { $0.name == name }) else { return nil }
         self = kind

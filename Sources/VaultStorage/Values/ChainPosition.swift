@@ -1,10 +1,10 @@
-/// Where a login stands: which chain of refresh tokens, and how many links of it are durably stored.
+/// A login's position: its chain of refresh tokens, and the number of links that are durably stored.
 ///
-/// A renewal compares and swaps on it: the position that was read before the request must be the one found after it.
+/// A renewal compares and swaps on it: the position read before the request must be the one found after it.
 package struct ChainPosition: Hashable, Sendable {
-    /// A counter of the login: one more whenever a new grant replaces the old chain.
+    /// A counter of the login, incremented whenever a new grant replaces the old chain.
     package var chain: Int64
-    /// Starts at 1 and never falls, also when a new chain begins.
+    /// Starts at 1 and never decreases, even when a new chain begins.
     package var generation: Int64
 
     package init(chain: Int64, generation: Int64) {

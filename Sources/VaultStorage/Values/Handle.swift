@@ -1,6 +1,6 @@
 package import VaultCrypto
 
-/// The random name of a stored thing: 16 bytes, of which nothing can be learnt. `Subject` only tells kinds apart.
+/// The random name of a stored object: 16 bytes that reveal nothing. `Subject` only distinguishes kinds.
 ///
 /// The text form has 26 lower-case base32 characters (RFC 4648 §6, no padding).
 package struct Handle<Subject>: Hashable, Sendable {
@@ -11,14 +11,14 @@ package struct Handle<Subject>: Hashable, Sendable {
     package static func random() -> Self { Self(SecureRandom.bytes16()) }
 }
 
-/// Random names for what one transaction makes. They lie side by side in the order of names: so a batch of an import changes
-/// a few pages of each index, and not one page for each login.
+/// Random names for the rows that one transaction makes. They are adjacent in sort order, so a batch of an import
+/// changes a few pages of each index, and not one page for each login.
 ///
-/// The first is random as a whole. The others have its first eight bytes and eight random ones: of them one can learn that
-/// they were made together, which the rows tell anyway.
+/// The first is completely random. The others have its first eight bytes and eight random ones. This reveals that they
+/// were made together, which the rows show anyway.
 package struct HandleSource<Subject>: Sendable {
     private var first: Bytes16?
-    /// Second halves that are drawn, and not given yet: a system call for many.
+    /// Second halves that were generated and not used yet: one system call produces many.
     private var halves: [Bytes16] = []
 
     package init() {}
@@ -53,7 +53,7 @@ package typealias BackupHandle = Handle<BackupSubject>
 extension Handle: LosslessStringConvertible {
     package var text: String { Base32.encode(bytes) }
 
-    /// `nil` unless the text is exactly what ``text`` gives for some handle.
+    /// Returns `nil` unless the text is exactly the ``text`` of some handle.
     package init?(text: String) {
         guard let bytes = Base32.decode(text) else { return nil }
         self.bytes = bytes

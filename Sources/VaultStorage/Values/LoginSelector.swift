@@ -1,4 +1,4 @@
-/// Which login is meant.
+/// Selects a login.
 package enum LoginSelector: Hashable, Sendable {
     /// The only login of this user that is not terminated.
     case user(String)

@@ -2,7 +2,7 @@
 import VaultCrypto
 
 extension Keyring {
-    /// Names that `String` takes for equal, because Unicode calls them canonically equivalent, have one index. The
+    /// Names that `String` considers equal, because Unicode calls them canonically equivalent, have the same index. The
     /// standard library normalizes strings to compare them; this is the same form, which it offers under no other name.
     func blindIndexes(ofProviderName name: String) -> BlindIndexes {
         var scalars = String.UnicodeScalarView()

@@ -1,4 +1,4 @@
-/// An instant: milliseconds since 1970, as it is stored.
+/// An instant in milliseconds since 1970, as it is stored.
 package struct Timestamp: Hashable, Sendable {
     package var milliseconds: Int64
 
@@ -7,7 +7,7 @@ package struct Timestamp: Hashable, Sendable {
     package static let earliest = Timestamp(milliseconds: .min)
     package static let latest = Timestamp(milliseconds: .max)
 
-    /// The instant `duration` later, clamped to what can be stored.
+    /// The instant `duration` later, clamped to the range that can be stored.
     package func advanced(by duration: Duration) -> Timestamp {
         let (seconds, attoseconds) = duration.components
         let (product, tooLong) = seconds.multipliedReportingOverflow(by: 1000)
@@ -19,19 +19,19 @@ package struct Timestamp: Hashable, Sendable {
         return Timestamp(milliseconds: whole)
     }
 
-    /// The same by milliseconds.
+    /// The instant that many milliseconds later, clamped in the same way.
     package func advanced(byMilliseconds difference: Int64) -> Timestamp {
         let (sum, tooFar) = milliseconds.addingReportingOverflow(difference)
         return Timestamp(milliseconds: tooFar ? (difference < 0 ? .min : .max) : sum)
     }
 
-    /// How many milliseconds after `other` this is, as far as they can be counted.
+    /// The number of milliseconds between `other` and this instant, clamped to the range of the integer.
     package func milliseconds(since other: Timestamp) -> Int64 {
         let (difference, tooFar) = milliseconds.subtractingReportingOverflow(other.milliseconds)
         return tooFar ? (milliseconds < 0 ? .min : .max) : difference
     }
 
-    /// How long after `other` this is; negative if before.
+    /// The time between `other` and this instant; negative if this one is earlier.
     package func since(_ other: Timestamp) -> Duration {
         .milliseconds(milliseconds) - .milliseconds(other.milliseconds)
     }

@@ -1,35 +1,35 @@
 import VaultCrypto
 
-/// Where the check of the audit trail stands.
+/// The progress of the check of the audit trail.
 struct AuditProgress {
     var lastSequence: Int64 = 0
     var lastMAC = AuditMAC.genesis
-    /// Users that the trail names and the vault does not have.
+    /// Users that the trail names and the vault lacks.
     var absentUsers: Set<Bytes16> = []
-    /// Users that the trail says were erased.
+    /// Users that were erased according to the trail.
     var erasedUsers: Set<Bytes16> = []
-    /// Where the trail begins without a gap; how many there must be is counted from there on.
+    /// The start of the unbroken trail, from which the expected numbers are counted.
     var pruning = TrailPruning.none
-    /// Which row records that.
+    /// The row that records it.
     var prunedBy: Int64?
-    /// Rows that stayed before, as far as they have been met.
+    /// The number of kept rows seen so far.
     var kept: Int64 = 0
     var keptMarks = AuditMAC.genesis
     var isPastPruned = false
-    /// How often the check began anew, because the trail was pruned in the meantime.
+    /// The number of times that the check was restarted, because the trail was pruned in the meantime.
     var restarts = 0
-    /// Users that have a finding for being older than the trail.
+    /// Users with a finding because they are older than the trail.
     var outdatedUsers: Set<Bytes16> = []
-    /// The last revision that the trail records of each provider; there are few of them.
+    /// The last revision of each provider in the trail; there are few providers.
     var providers: [Bytes16: Int64] = [:]
-    /// Logins of which the trail tells last that a renewal has begun; there are as many as are under way.
+    /// Logins whose last row in the trail is the start of a renewal; there are as many as open renewals.
     var begunRenewals: Set<LoginHandle> = []
-    /// The highest fence of a renewal that the trail tells.
+    /// The highest fence of a renewal in the trail.
     var highestFence: Int64 = 0
 }
 
 extension VaultCheck {
-    /// A link of the chain, its detail, and whether the user it names is at least as new.
+    /// Checks a link of the chain, its detail, and whether the user that it names is at least as new.
     func checkAuditRow(_ row: any RowCursor) throws(StoreError) {
         report.auditRows += 1
         let link = AuditLink(row)
@@ -59,24 +59,24 @@ extension VaultCheck {
         try checkRevision(link.columns)
     }
 
-    /// What the row must continue: the row before, without a gap.
+    /// The link that the row must continue: that of the previous row, without a gap.
     private func chainLink(_ row: any RowCursor, _ link: AuditLink) -> AuditMAC? {
         let (sequence, previous) = (link.columns.sequence, audit.lastMAC)
         let subject = "\(sequence)"
         if sequence != audit.lastSequence &+ 1 { report.note("audit", subject, "rows before it are missing") }
-        // Only the row with which the chain begins after a pruning says what it continues.
+        // Only the first row of the chain after a pruning records the link that it continues.
         let begins = audit.lastSequence == audit.pruning.through && audit.pruning.through > 0
         let told = row.isNull(9) ? nil : unsafe AuditMAC(row.blob(9))
         if row.isNull(9) == begins || begins && told != previous {
-            report.note("audit", subject, "what it says of the row before it was changed")
+            report.note("audit", subject, "its link to the previous row was changed")
         }
         audit.lastSequence = sequence
-        // A damaged row is told once: the next link is checked against what stands here.
+        // A damaged row is reported once: the next link is checked against this one.
         audit.lastMAC = link.mac ?? .genesis
         return previous
     }
 
-    /// What a row must continue that stayed when the trail was pruned: what it says itself.
+    /// The link that a kept row must continue: the one that the row itself records.
     private func keptLink(_ row: any RowCursor, _ link: AuditLink) -> AuditMAC? {
         audit.kept += 1
         audit.keptMarks =
@@ -87,7 +87,7 @@ extension VaultCheck {
         return row.isNull(9) ? nil : unsafe AuditMAC(row.blob(9))
     }
 
-    /// All rows that stayed have been met: the unbroken chain begins.
+    /// Notes that all kept rows were seen, and that the unbroken chain begins.
     private func passPruned() {
         guard !audit.isPastPruned else { return }
         audit.isPastPruned = true
@@ -98,10 +98,10 @@ extension VaultCheck {
         }
     }
 
-    // MARK: Pruning meanwhile
+    // MARK: Pruning during the check
 
-    /// Where the next rows are to be checked from. What the trail was pruned of since is no damage: if it was pruned
-    /// beyond what has been checked, or of rows that had stayed before, the check begins anew.
+    /// The position from which to check the next rows. Rows that were pruned in the meantime are not damage. The check
+    /// restarts if a pruning went beyond the checked rows, or removed rows that earlier prunings had kept.
     func placeInAudit(_ start: Int64) throws(StoreError) -> Int64 {
         let last = try lastPruning()
         guard start != .min else {
@@ -118,7 +118,7 @@ extension VaultCheck {
         return .min
     }
 
-    /// If the row that records it is damaged, the walk finds that row, and what it should explain.
+    /// If the row that records the pruning is damaged, the walk finds that row, and the gap that it should explain.
     private func lastPruning() throws(StoreError) -> AuditTrail.LastPruning? {
         do throws(StoreError) {
             return try AuditTrail(opener).lastPruning()
@@ -135,7 +135,7 @@ extension VaultCheck {
         audit.prunedBy = last?.sequence
     }
 
-    /// Whether the rows that stayed are checked in one go: it was begun anew too often.
+    /// Whether the kept rows are checked in one transaction, because the check was restarted too often.
     var holdsAudit: Bool { audit.restarts >= 3 && !audit.isPastPruned }
 
     private func checkDetail(_ cell: UnsafeRawBufferPointer, _ columns: AuditColumns) {
@@ -151,7 +151,8 @@ extension VaultCheck {
         }
     }
 
-    /// A user or provider that is older than the trail was rolled back; one that the trail does not see go is deleted.
+    /// A user or provider that is older than the trail was rolled back. One that is missing without a row for its end
+    /// was deleted.
     private func checkRevision(_ columns: AuditColumns) throws(StoreError) {
         if let provider = columns.provider, columns.user == nil, let revision = columns.revision {
             audit.providers[provider.bytes] = columns.kind == .providerRemoved ? nil : revision
@@ -186,17 +187,17 @@ extension VaultCheck {
         }
     }
 
-    /// Whether there is such a login, and no intent of it.
+    /// Whether the login exists and has no intent.
     private func lacksIntent(_ login: LoginHandle) throws(StoreError) -> Bool {
         let row = try tables.cursor(.intentOfLogin)
         return try row.withBinding(1, login.bytes) { () throws(StoreError) in try row.step() && row.isNull(0) }
     }
 
-    /// What only the whole trail can tell.
+    /// Checks that need the whole trail.
     func finishAudit() throws(StoreError) {
         passPruned()
         _ = try damageAsFinding("audit") { () throws(StoreError) in
-            // One moment: the trail goes on while it is read.
+            // In one snapshot, because the trail continues while it is read.
             try tables.snapshot { () throws(StoreError) in
                 try countLaterRows()
                 try checkCounts()
@@ -227,17 +228,17 @@ extension VaultCheck {
         if columns.kind == .userErased, let user = columns.user { audit.erasedUsers.insert(user.bytes) }
     }
 
-    /// Slots and pending revocations are counted by the trail.
+    /// Compares slots and pending revocations with the counts in the trail.
     private func checkCounts() throws(StoreError) {
         if try tables.count(.keySlot) != audit.pruning.keySlots {
-            note("keySlot", nil, "there are not as many as the audit trail tells")
+            note("keySlot", nil, "their number differs from the audit trail's")
         }
         if try tables.count(.outbox) != audit.pruning.revocations {
-            note("outbox", nil, "there are not as many as the audit trail tells")
+            note("outbox", nil, "their number differs from the audit trail's")
         }
     }
 
-    /// Each provider must be in the revision that the trail told last, and none may be missing.
+    /// Each provider must have the revision that the trail recorded last, and none may be missing.
     private func checkProvidersAreTold() throws(StoreError) {
         var missing = audit.providers
         let rows = try tables.cursor(.providerRevisions)
@@ -257,7 +258,7 @@ extension VaultCheck {
         }
     }
 
-    /// Whether the trail has gone on to record a provider while the check was under way.
+    /// Whether the trail recorded a provider while the check was under way.
     private func isTold(_ provider: Bytes16, _ kind: AuditKind, _ otherKind: AuditKind) throws(StoreError) -> Bool {
         let row = try tables.cursor(.laterRowsOfProvider)
         row.bind(1, audit.lastSequence)

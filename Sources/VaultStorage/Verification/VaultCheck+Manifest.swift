@@ -22,7 +22,7 @@ extension VaultCheck {
         }
     }
 
-    /// The vault's row in the state that the rows have which are being checked.
+    /// The vault's row in the same state as the rows being checked.
     func currentRow() -> VaultRow? { try? rows.look(tables, context) }
 
     private func checkIsTold() throws(StoreError) {
@@ -38,7 +38,7 @@ extension VaultCheck {
         }
     }
 
-    /// What the manifest names must be there.
+    /// Every row that the manifest names must exist.
     func checkManifestIsComplete() throws(StoreError) {
         try tables.snapshot { () throws(StoreError) in
             guard let row = currentRow() else { return }

@@ -1,6 +1,6 @@
-/// Rows of the trail that the vault has not written, and what is counted beside it.
+/// Planted rows of the trail, and the plaintext counter.
 extension VaultCheck {
-    /// Whether a row has a number by which it cannot be one of the chain. It says nothing of the rows after it.
+    /// Whether a row's number shows that it is not part of the chain. Such a row has no effect on the rows after it.
     func leavesChain(_ link: AuditLink) -> Bool {
         let sequence = link.columns.sequence
         if sequence < 1 {
@@ -11,7 +11,7 @@ extension VaultCheck {
         return isNext ? false : isBehindEnd(link)
     }
 
-    /// The same of a row that does not continue the chain, if nothing that the vault wrote comes after it.
+    /// Whether a row that does not continue the chain is behind the last row that the vault wrote.
     func isBehindEnd(_ link: AuditLink) -> Bool {
         guard let end = try? AuditTrail(opener).end(), link.columns.sequence > end.position.sequence else {
             return false
@@ -20,7 +20,8 @@ extension VaultCheck {
         return true
     }
 
-    /// The counter of renewals stands in the clear. Read after the rows that are held against it, it cannot be behind them.
+    /// The counter of renewals is in plaintext. It is read after the rows that it is compared with, so it cannot be
+    /// behind them.
     func checkFences() throws(StoreError) {
         guard
             let problem = WriteTransaction.problem(ofCounter: try tables.highestFence(), told: audit.highestFence)

@@ -6,7 +6,7 @@ extension VaultCheck {
     struct Walk: Equatable {
         let table: Table
         let query: Query
-        /// Where the number stands in the answer.
+        /// The column of the number.
         let keyColumn: Int32
 
         static let migration = Walk(table: .migration, query: .migrations, keyColumn: 0)
@@ -23,7 +23,7 @@ extension VaultCheck {
 
     // MARK: Tables without a user
 
-    /// The schema's history must be the one that this program knows, whole. Its times are guarded by nothing.
+    /// The schema's history must be complete and known to this program. Its times are not authenticated.
     func checkMigration(_ row: any RowCursor) throws(StoreError) {
         let version = row.integer(0)
         let isKnown = tables.migrations.contains {
@@ -46,7 +46,7 @@ extension VaultCheck {
         }
     }
 
-    /// Whether the slot could be what it says. Only its own key can tell more.
+    /// Whether the slot is plausible. Only its own key can prove more.
     func checkKeySlot(_ row: any RowCursor) throws(StoreError) {
         do throws(StoreError) {
             let slot = try KeySlotRows.slot(row)
@@ -90,7 +90,7 @@ extension VaultCheck {
         }
         let tag = unsafe try? SealedCell.tag(of: row.blob(2))
         if let vault = currentRow(), vault.hasManifest, vault.manifest.providers[handle] != tag {
-            note("provider", handle, "it is not the one that the vault knows last")
+            note("provider", handle, "it is not the version that the vault's row lists")
         }
     }
 
@@ -123,14 +123,14 @@ extension VaultCheck {
         }
     }
 
-    /// Whether a row's index is the one that belongs to it.
+    /// Whether an index is the right one for its row.
     func isIndex(_ index: Bytes16?, _ indexes: (Keyring) -> BlindIndexes) -> Bool {
         guard let index = index.map({ BlindIndex($0) }) else { return false }
         if indexes(context.keyring).contains(index) { return true }
         return currentRow().map { indexes($0.keyring).contains(index) } ?? false
     }
 
-    /// A cell that is sealed under the root key that its header names.
+    /// Checks a cell that is sealed under the root key that its header names.
     private func checkRootCell(
         _ table: String, _ handle: Bytes16, _ cell: UnsafeRawBufferPointer, _ kind: CellKind,
         _ data: borrowing AssociatedData, _ read: (UnsafeRawBufferPointer) throws(VaultCryptoError) -> Void

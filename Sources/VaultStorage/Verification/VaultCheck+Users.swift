@@ -1,7 +1,7 @@
 import VaultCrypto
 
 extension VaultCheck {
-    /// A user's cell, its blind index, what the audit trail says of it, and all its logins.
+    /// Checks a user's cell, its blind index, its audit row, and all its logins.
     func checkUser(_ row: any RowCursor) throws(StoreError) {
         report.users += 1
         guard let columns = try? UserColumns(row) else {
@@ -36,7 +36,7 @@ extension VaultCheck {
             return
         }
         if row.bytes16(3) != user.handle.bytes || row.optionalInteger(6) != user.revision {
-            note("user", user.handle.bytes, "the audit row of its last change tells something else")
+            note("user", user.handle.bytes, "the audit row of its last change does not match it")
         }
     }
 
@@ -103,7 +103,7 @@ extension VaultCheck {
         }
     }
 
-    /// A user whose manifest lies in parts has exactly those that the cell names; another one has none.
+    /// A user whose manifest is divided has exactly the parts that the cell names; any other user has none.
     private func checkManifestParts(
         of user: UserColumns, _ view: UserCellView, _ known: KnownLogins
     ) throws(StoreError) {
@@ -122,14 +122,14 @@ extension VaultCheck {
         report.note(ManifestPart.tableName, row.map { "row \($0)" }, reason)
     }
 
-    /// Parts are checked with their users, so what is left are those without one.
+    /// Parts are checked with their users, so only parts without a user remain here.
     func checkManifestPart(_ row: any RowCursor) throws(StoreError) {
         let id = row.integer(0)
         if try tables.has(.rowsByNumber[.user], ManifestPart.place(ofRow: id).userRow) { return }
         notePart(id, "its user is missing")
     }
 
-    /// How many there are is guarded by nothing: see `docs/vault-format.md`.
+    /// The number of replies is not authenticated: see `docs/vault-format.md`.
     private func checkUnusableReplies(of login: LoginColumns, _ user: UserHandle, _ view: UserCellView) {
         do throws(StoreError) {
             let row = try tables.cursor(.unusableRepliesOfLoginRow)
@@ -148,7 +148,7 @@ extension VaultCheck {
         }
     }
 
-    /// A cell of `loginSecret`: it must be there exactly if the session cell is bound to its tag.
+    /// Checks a cell of `loginSecret`: it must exist exactly if the session cell is bound to its tag.
     private func checkSecret(
         _ row: any RowCursor, _ column: Int32, _ login: LoginColumns, _ tag: CellTag?, _ kind: CellKind,
         _ user: UserHandle, _ view: UserCellView, _ read: (UnsafeRawBufferPointer) throws(VaultCryptoError) -> Void

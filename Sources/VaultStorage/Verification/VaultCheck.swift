@@ -2,30 +2,29 @@ import VaultCrypto
 
 /// A full check of a vault.
 ///
-/// It goes through the tables in batches. Each batch is one short read transaction, so that it sees rows, manifests
-/// and audit rows of one moment, and neither writers nor checkpoints wait for it for long. Damage becomes a finding and
-/// never ends the check; nothing is changed. Memory is bounded by the biggest row and by the number of erased users
-/// (a handle each).
+/// It processes the tables in batches. Each batch is one short read transaction, so that it sees rows, manifests and
+/// audit rows of one moment, and neither writers nor checkpoints wait long. Damage becomes a finding and never ends the
+/// check. Nothing is changed. Memory is bounded by the largest row and by the number of erased users (a handle each).
 package final class VaultCheck {
-    /// Rows in a transaction: some milliseconds' worth.
+    /// The number of rows in a transaction, which takes some milliseconds.
     static let batchSize = 256
 
     let tables: any TableAccess
     let context: VaultContext
     let scratch: CellScratch
     let opener: RowOpener
-    /// The vault's row for this check, which may see a newer or an older moment than others.
+    /// The vault's row for this check, which may see a newer or an older moment than other readers.
     let rows: VaultRowKeeper
     var report = VerificationReport()
-    /// What the audit trail has told so far.
+    /// The findings from the audit trail so far.
     var audit = AuditProgress()
 
-    /// As it was before the trail was checked.
+    /// The report before the trail was checked.
     var reportBeforeAudit = VerificationReport()
 
     private var checked = 0
     private var total = 0
-    /// The row that the current batch is at.
+    /// The current row of the batch.
     private var cursor: Int64?
 
     package init(_ tables: any TableAccess, _ context: VaultContext) throws(StoreError) {
@@ -39,7 +38,7 @@ package final class VaultCheck {
     }
 
     package func run(_ progress: (VerificationProgress) -> Void) throws(StoreError) -> VerificationReport {
-        // Long before the first row is looked at.
+        // Before the rows are counted, which may take long.
         progress(VerificationProgress(checked: 0, total: 0))
         try countRows(of: Self.countedTables)
         try tables.checkStorage(self)
@@ -59,8 +58,8 @@ package final class VaultCheck {
         return report
     }
 
-    /// The trail alone, and whether vault, providers and users are in the state that it records last. Cells of users and
-    /// logins are not opened.
+    /// Checks only the trail, and whether vault, providers and users are in the last state that it records. Cells of
+    /// users and logins are not opened.
     package func runAudit(_ progress: (VerificationProgress) -> Void) throws(StoreError) -> VerificationReport {
         progress(VerificationProgress(checked: 0, total: 0))
         try countRows(of: [.user, .audit])
@@ -92,16 +91,16 @@ package final class VaultCheck {
         report.prunedThrough = audit.pruning.through
     }
 
-    /// Those whose rows are counted for the progress. Secrets and intents are checked with their logins.
+    /// The tables whose rows count for the progress. Secrets and intents are checked with their logins.
     private static let countedTables: [Table] = [
         .migration, .keySlot, .provider, .user, .login, .manifestPart, .authorizationRequest, .outbox, .backup, .audit,
     ]
 
     // MARK: Walking
 
-    /// Hands every row of a table to `check`, batch by batch, in the order of the row ids.
+    /// Passes every row of a table to `check`, batch by batch, in the order of the row ids.
     ///
-    /// A row that cannot be read becomes a finding and is left out.
+    /// A row that cannot be read becomes a finding and is skipped.
     private func walk(
         _ walk: Walk, _ progress: (VerificationProgress) -> Void,
         _ check: (any RowCursor) throws(StoreError) -> Void
@@ -123,7 +122,7 @@ package final class VaultCheck {
         }
     }
 
-    /// Checks some rows in one transaction. Gives the row id to go on with, or `nil` after the last row.
+    /// Checks some rows in one transaction. Returns the row id to continue from, or `nil` after the last row.
     private func batch(
         _ rows: any RowCursor, _ walk: Walk, from start: Int64,
         _ check: (any RowCursor) throws(StoreError) -> Void
@@ -143,7 +142,7 @@ package final class VaultCheck {
         }
     }
 
-    /// Notes the row at which reading failed, and gives the number to go on with; `nil` if that cannot be found out.
+    /// Notes the row at which reading failed. Returns the number to continue from; `nil` if that cannot be determined.
     private func skipUnreadableRow(of table: Table, from position: Int64, _ error: StoreError) -> Int64? {
         let failed = try? tables.snapshot { () throws(StoreError) in
             let next = try tables.cursor(.numbersFrom[table])
@@ -168,7 +167,7 @@ package final class VaultCheck {
         report.note(place, subject.map { Base32.encode($0) }, reason, isRollback: isRollback)
     }
 
-    /// What `body` gives. What it throws becomes a finding.
+    /// Returns the result of `body`. An error becomes a finding.
     func attempt<R>(_ place: String, _ subject: Bytes16?, _ body: () throws(VaultCryptoError) -> R) -> R? {
         do throws(VaultCryptoError) { return try body() } catch {
             note(place, subject, error.reason)
@@ -176,7 +175,7 @@ package final class VaultCheck {
         }
     }
 
-    /// One more row that no walk counts.
+    /// Counts another row that no walk counts.
     func countRow() { checked += 1 }
 }
 

@@ -1,14 +1,14 @@
 import Glibc
 import VaultCrypto
 
-/// A text that an operator names as evidence of what happened to a vault. It may be long, and is read piece by piece.
+/// A text that an operator provides as evidence of what happened to a vault. It may be long, and is read in pieces.
 package struct EvidenceFile: Sendable {
     private let path: String
     private static let pieceSize = 64 << 10
 
     package init(_ path: String) { self.path = path }
 
-    /// Whether it has lines of JSON, as an export of the audit trail has.
+    /// Whether it has lines of JSON, like an export of the audit trail.
     package func isJSON() throws(StoreError) -> Bool {
         var isJSON = false
         try forEachLine { line throws(StoreError) in
@@ -18,11 +18,11 @@ package struct EvidenceFile: Sendable {
         return isJSON
     }
 
-    /// A last line without an end was not written whole, and is given as a line that nothing writes.
+    /// A last line without an end was not written completely. It is passed on as a line that nothing writes.
     ///
-    /// - Parameter body: Gives whether it wants more.
+    /// - Parameter body: Returns whether it wants more lines.
     package func forEachLine(_ body: (Substring) throws(StoreError) -> Bool) throws(StoreError) {
-        // Not to wait for a pipe that has no writer.
+        // Non-blocking, so that opening a pipe without a writer does not wait.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else { throw failure(SystemError.text(errno)) }
         defer { close(descriptor) }
@@ -33,7 +33,7 @@ package struct EvidenceFile: Sendable {
         }
         var rest: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: Self.pieceSize)
-        // A line that is longer than a piece is none that is known.
+        // A line that is longer than a piece is not of a known kind.
         while rest.count <= Self.pieceSize {
             let count = unsafe read(descriptor, &piece, piece.count)
             if count < 0, errno == EINTR { continue }

@@ -4,30 +4,32 @@ import VaultCrypto
 
 /// A renewal whose refresh token is about to be sent.
 package struct OpenedIntent: Hashable, Sendable {
-    /// The last audit row of its transaction.
+    /// The last audit row of the intent's transaction.
     package let sequence: Int64
     package let login: LoginHandle
-    /// Of the refresh token.
+    /// The generation of the refresh token.
     package let generation: Int64
 }
 
 /// A file apart from the vault that names each login before its refresh token is sent: a line `sequence login
-/// generation`. A rotation cannot happen without an intent, so after a loss it tells which logins may have moved on since
-/// a backup was made, if all processes have named the same file since then. From which row on a file is complete is said
-/// by lines `begin sequence incarnation vault`: one when a process opens the vault, and one at the head of a new file.
+/// generation`. A rotation cannot happen without an intent. So after a loss the file shows which logins may have
+/// changed since a backup, if all processes have used the same file since then. Lines `begin sequence incarnation
+/// vault` mark the row from which a file is complete: one when a process opens the vault, and one at the head of a new
+/// file.
 package final class IntentLog: Sendable {
     package let path: String
-    /// Since when lines are missing, because the file could not be written.
+    /// The row since which lines are missing, because the file could not be written.
     private let missing = Mutex<Int64?>(nil)
 
     package init(_ path: String) { self.path = path }
 
-    /// Durable when it returns. What could not be written is told by a line `gap sequence` as soon as that can be written.
+    /// Appends lines, which are durable when it returns. If lines could not be written, a line `gap sequence` records
+    /// that as soon as possible.
     package func append(_ intents: [OpenedIntent], _ context: VaultContext) throws(StoreError) {
         guard let first = intents.first else { return }
         do throws(StoreError) {
             try missing.withLock { missing throws(StoreError) in
-                // What could not be written may have left a part of a line.
+                // The failed write may have left a part of a line.
                 var text = missing.map { "\n\(Word.gap) \($0)\n" } ?? ""
                 for intent in intents { text += "\(intent.sequence) \(intent.login.text) \(intent.generation)\n" }
                 try write(text, beginningWith: Self.beginning(after: first.sequence - 1, context))
@@ -39,7 +41,7 @@ package final class IntentLog: Sendable {
         }
     }
 
-    /// Says that each later intent of this process will be here.
+    /// States that the log contains each later intent of this process.
     package func begin(after sequence: Int64, _ context: VaultContext) throws(StoreError) {
         try write(Self.beginning(after: sequence, context), beginningWith: "")
     }
@@ -53,9 +55,9 @@ package final class IntentLog: Sendable {
         "\(Word.begin) \(sequence) \(context.incarnation) \(Base32.encode(context.vaultID))\n"
     }
 
-    /// One write call for all lines, at the end of the file, where other processes write too.
+    /// Writes all lines in one call, at the end of the file, where other processes write too.
     ///
-    /// - Parameter head: What comes first in a new file.
+    /// - Parameter head: The first line of a new file.
     private func write(_ text: String, beginningWith head: String) throws(StoreError) {
         try PrivateFile.checkWay(to: path, of: "the witness log")
         let descriptor = unsafe open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -65,7 +67,7 @@ package final class IntentLog: Sendable {
         let isNew = lseek(descriptor, 0, SEEK_END) == 0
         guard isNew || Self.beginsLikeOne(descriptor) else {
             throw StoreError(
-                .invalidValue, "\(path) is no witness log, and is left as it is",
+                .invalidValue, "\(path) is not a witness log, and was left unchanged",
                 hint: "name a file of its own, apart from the vault")
         }
         let bytes = Array(((isNew ? head : "") + text).utf8)
@@ -74,11 +76,11 @@ package final class IntentLog: Sendable {
         if isNew { try PrivateFile.synchronizeDirectory(WitnessFile(path).directory) }
     }
 
-    /// A key or a vault whose path was named by a slip would be destroyed by one line more.
+    /// Without this check, a mistyped path to a key or a vault would destroy it with one more line.
     private static func beginsLikeOne(_ descriptor: Int32) -> Bool {
         var start = [UInt8](repeating: 0, count: Word.begin.utf8.count + 1)
         let count = unsafe start.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, $0.count, 0) }
-        // A full disk may have cut the first line short.
+        // A full disk may have truncated the first line.
         return count > 0 && "\(Word.begin) ".utf8.starts(with: start.prefix(count))
     }
 

@@ -1,17 +1,18 @@
 import Glibc
 import VaultCrypto
 
-/// A file apart from the vault that proves which vault it is: a statement with a code that only the vault's own keys give.
+/// A file apart from the vault that proves the vault's identity: a statement with a MAC that only the vault's own keys
+/// produce.
 ///
-/// Anyone can make a vault that the key of a recipient or a wrapping program opens. Nobody can make one whose keyring gives
-/// the code of another. Unlike a witness, a pin says nothing about how new the vault is.
+/// Anyone can make a vault that the key of a recipient or a wrapping program opens. But no one can make a vault whose
+/// keyring produces the MAC of another. Unlike a witness, a pin says nothing about how new the vault is.
 package struct KeyringPin: Sendable {
     package let path: String
     private static let mostBytes = 4_096
 
     package init(_ path: String) { self.path = path }
 
-    /// Nil: there is none.
+    /// Returns nil if there is no file.
     package func text() throws(StoreError) -> String? {
         try PrivateFile.checkWay(to: path, of: "the vault's pin")
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
@@ -27,7 +28,7 @@ package struct KeyringPin: Sendable {
         return String(decoding: bytes.prefix(count), as: UTF8.self)
     }
 
-    /// Replaces the file as a whole, and makes its directory if there is none.
+    /// Replaces the whole file, and creates its directory if there is none.
     package func write(_ text: String) throws(StoreError) {
         var made = ""
         for part in PathName.directory(of: path).split(separator: "/") {
@@ -62,7 +63,7 @@ package struct KeyringPin: Sendable {
 }
 
 extension Reader {
-    /// What the pin of this vault says.
+    /// The text of this vault's pin.
     package func pin() throws(StoreError) -> String {
         try withSnapshot { () throws(StoreError) in
             try opener.vaultRow()
@@ -70,9 +71,9 @@ extension Reader {
         }
     }
 
-    /// Refuses a vault of which a pin does not speak.
+    /// Refuses a vault that does not match the pin.
     ///
-    /// - Returns: Whether the pin should be written anew: the key under which it was written is no longer in use.
+    /// - Returns: Whether the pin should be rewritten, because the key that made it is no longer in use.
     package func check(pin text: String) throws(StoreError) -> Bool {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard lines.count > 1, let sequence = Int64(lines[1]), sequence >= 0, text == context.pin(at: sequence) else {
@@ -87,7 +88,7 @@ extension Reader {
 }
 
 extension VaultContext {
-    /// - Parameter row: of the trail, whose key is used; nil: that of the row that is named.
+    /// - Parameter row: the row of the trail whose key is used; nil for the row that the pin names.
     fileprivate func pin(at sequence: Int64, under row: Int64? = nil) -> String {
         let statement = "tokenvault/\(Base32.encode(vaultID))/pin\n\(sequence)\n"
         let mac = keyring.witnessMAC(of: Array(statement.utf8), upTo: row ?? sequence)
@@ -96,7 +97,7 @@ extension VaultContext {
 }
 
 extension StoreError {
-    /// What opened the vault proves nothing about it.
+    /// The key that opened the vault proves nothing about its origin.
     package static func unpinned(_ reason: String) -> StoreError {
         StoreError(
             .keyUnavailable(.keySourceFailed),

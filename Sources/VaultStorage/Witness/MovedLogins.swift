@@ -1,16 +1,16 @@
 import VaultCrypto
 
-/// Which logins may have spent the refresh tokens that a backup holds, as witness logs tell.
+/// The logins that may have spent the refresh tokens in a backup, according to witness logs.
 package struct MovedLogins: Sendable, Equatable {
     package private(set) var logins: Set<LoginHandle> = []
-    /// Why others may have moved too; nil: these are all.
+    /// The reason why other logins may have moved too; nil if the list is complete.
     package private(set) var doubt: String?
 
     private let since: Int64
     private let incarnation: Int64
     private let vault: String
     private var isCovered = false
-    /// The line before says that lines are missing up to this one.
+    /// Whether the previous line says that lines are missing up to this one.
     private var isBehindGap = false
 
     /// - Parameter paths: All logs since the backup was made, in any order.
@@ -23,10 +23,10 @@ package struct MovedLogins: Sendable, Equatable {
                 if try take(line, of: path) { readable += 1 } else { unreadable += 1 }
                 return true
             }
-            // A line that cannot be read is damage; a file of such lines is another file.
+            // A line that cannot be read is damage. A file with only such lines is a different kind of file.
             guard readable > 0 || unreadable == 0 else {
                 throw StoreError(
-                    .invalidValue, "the evidence is no witness log, and no export of the audit trail: \(path)",
+                    .invalidValue, "the evidence is neither a witness log nor an export of the audit trail: \(path)",
                     hint: "name a witness log, or what `vaultctl audit export --jsonl` has written; without evidence, "
                         + "all logins are held")
             }

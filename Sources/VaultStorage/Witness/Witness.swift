@@ -1,33 +1,33 @@
-/// What keeps the newest note of a vault that any process has seen, apart from the vault.
+/// A witness, which keeps the newest note of a vault that any process has seen, apart from the vault.
 package protocol Witness: Sendable {
-    /// How often it is looked at, and given a newer note.
+    /// The interval at which it is read, and given a newer note.
     var interval: Duration { get }
-    /// Whether a change can wait for its answer.
+    /// Whether it answers fast enough that a change can wait for it.
     var answersAtOnce: Bool { get }
-    /// What it is and where, for people: `the file …`.
+    /// A description for people, with its location: `the file …`.
     var name: String { get }
 
-    /// The text of the note that it keeps; `nil` if it has none yet.
+    /// The text of its note; `nil` if it has none yet.
     func text(_ context: VaultContext) throws(StoreError) -> String?
 
-    /// Gives it a note. It keeps the newest of those that it was given, whatever order they come in. Durable when this
+    /// Gives it a note. It keeps the newest of all notes, whatever order they come in. The note is durable when this
     /// returns.
     ///
-    /// - Parameter isForced: whether the note takes the place of any other.
+    /// - Parameter isForced: whether the note replaces any other.
     func advance(to note: WitnessNote, _ context: VaultContext, isForced: Bool) throws(StoreError)
 
     /// Gives it its first note.
     func begin(with note: WitnessNote, _ context: VaultContext) throws(StoreError)
 
-    /// Refuses to replace what is no note of a witness. Changes nothing.
+    /// Refuses to replace a file that is not a witness's note. Changes nothing.
     func requireReplaceable() throws(StoreError)
 
-    /// Finds out whether it can be given a note, as far as that can be known without giving it one.
+    /// Checks whether it can store a note, as far as possible without storing one.
     func requireRoom(_ context: VaultContext) throws(StoreError)
 }
 
 extension Witness {
-    /// The note that it keeps, by the keys that are known.
+    /// Its note, authenticated with the known keys.
     package func read(_ context: VaultContext) throws(StoreError) -> WitnessNote? {
         guard let text = try text(context) else { return nil }
         return try WitnessNote(text, context)
@@ -47,7 +47,8 @@ extension Witness {
 }
 
 extension StoreError {
-    /// The witness has nothing. That is no agreement: its disk may not be mounted, or its note was taken away.
+    /// The error for a witness without a note. That does not confirm the vault: the witness's disk may not be mounted,
+    /// or its note was removed.
     package static func hasNoNote(_ witness: any Witness) -> StoreError {
         StoreError(
             .rollbackSuspected, "the witness has no note of this vault: \(witness.name)",
@@ -55,7 +56,7 @@ extension StoreError {
                 + "`vaultctl witness begin`; if its note is lost for good: `vaultctl witness accept`")
     }
 
-    /// The same error with what it is about.
+    /// The same error with the name of the witness.
     package func naming(_ witness: any Witness) -> StoreError {
         guard code == .rollbackSuspected, !reason.contains(witness.name) else { return self }
         return StoreError(code, "\(reason) (\(witness.name))", hint: hint)

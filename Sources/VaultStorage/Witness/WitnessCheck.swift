@@ -1,10 +1,10 @@
 import VaultCrypto
 
 extension Reader {
-    /// Refuses a vault that a witness has seen newer, or otherwise: one that was put back to an older state, or of which
-    /// two copies are in use.
+    /// Refuses a vault if its witness has seen a newer or a different state: the vault was put back to an older state,
+    /// or two copies of it are in use.
     ///
-    /// - Parameter text: of the witness's note.
+    /// - Parameter text: the text of the witness's note.
     /// - Returns: The note.
     @discardableResult
     package func check(against text: String) throws(StoreError) -> WitnessNote {
@@ -39,7 +39,7 @@ extension Reader {
         }
     }
 
-    /// Another process may have replaced the key of the trail, and written the note since.
+    /// Reads the note. Another process may have replaced the trail's key, and written the note since.
     private func note(_ text: String) throws(StoreError) -> WitnessNote {
         let known = context.keyring
         do throws(StoreError) { return try WitnessNote(text, context) } catch {
@@ -49,17 +49,17 @@ extension Reader {
         }
     }
 
-    /// Whether the trail goes on from there: the row is there with this link, or was pruned since.
+    /// Whether the trail continues from there: the row exists with this link, or was pruned since.
     private func holds(_ seen: AuditPosition) throws(StoreError) -> Bool {
         if let own = try auditPosition(seen.sequence) { return own.link == seen.link }
         let pruning = try trailPruning()
         return pruning.through == seen.sequence ? pruning.link == seen.link : pruning.through > seen.sequence
     }
 
-    /// The end of the trail, for a witness.
+    /// A note of the end of the trail, for a witness.
     package func witnessNote() throws(StoreError) -> WitnessNote {
         try withSnapshot { () throws(StoreError) in
-            // A note is written under the key of its row, whichever process has made that.
+            // A note is written under the key of its row, whichever process made that key.
             try opener.vaultRow()
             let head = try auditHead()
             guard let position = try auditPosition(head) else {

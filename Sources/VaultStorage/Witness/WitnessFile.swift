@@ -29,13 +29,13 @@ package struct WitnessFile: Witness {
 
     package func advance(to note: WitnessNote, _ context: VaultContext, isForced: Bool) throws(StoreError) {
         try PrivateFile.checkWay(to: path, of: "the witness")
-        // Before a file is made next to what may be anything.
+        // Checked before a file is created next to one that may be anything.
         try requireReplaceable()
         let lock = try takeLock()
         defer { close(lock) }
         try requireReplaceable()
         if !isForced {
-            // A note that is gone is not begun anew: another file may be under this path in a moment.
+            // A missing note is not replaced: at any moment another file may appear under this path.
             guard let seen = try read(context) else { throw StoreError.hasNoNote(self) }
             guard note.isNewer(than: seen) else { return }
         }
@@ -51,7 +51,7 @@ package struct WitnessFile: Witness {
 
     package var directory: String { PathName.directory(of: path) }
 
-    /// Refuses to replace a file that is no note of a witness: a vault, a key, anything.
+    /// Refuses to replace a file that is not a witness's note, such as a vault or a key.
     package func requireReplaceable() throws(StoreError) {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else {
@@ -59,12 +59,12 @@ package struct WitnessFile: Witness {
             throw failure("read", errno)
         }
         defer { close(descriptor) }
-        // A device reads as empty, and must not be replaced by a file.
+        // A device reads as empty, but must not be replaced by a file.
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw failure("read", errno) }
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw StoreError(
-                .invalidValue, "\(PathName.shown(path)) is no regular file, and is not replaced",
+                .invalidValue, "\(PathName.shown(path)) is not a regular file, and was not replaced",
                 hint: "check --witness: it names a file of its own; nothing was changed")
         }
         var bytes = [UInt8](repeating: 0, count: Self.mostBytes)
@@ -72,7 +72,7 @@ package struct WitnessFile: Witness {
         guard count >= 0 else { throw failure("read", errno) }
         guard count == 0 || WitnessNote.isNote(bytes.prefix(count)) else {
             throw StoreError(
-                .invalidValue, "\(PathName.shown(path)) is no note of a witness, and is not replaced",
+                .invalidValue, "\(PathName.shown(path)) is not a witness's note, and was not replaced",
                 hint: "check --witness: it names a file of its own; nothing was changed")
         }
     }
@@ -86,7 +86,7 @@ package struct WitnessFile: Witness {
         _ = unsafe unlink(temporary)
     }
 
-    /// Held until it is closed, by one process at a time.
+    /// One process at a time holds the lock, until it closes the descriptor.
     private func takeLock() throws(StoreError) -> Int32 {
         let descriptor = unsafe open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure("locked", errno) }
@@ -100,7 +100,7 @@ package struct WitnessFile: Witness {
         return descriptor
     }
 
-    /// Under the lock: what a killed process has left is overwritten.
+    /// Runs under the lock, and overwrites the remains of a killed process.
     private func write(_ bytes: [UInt8], to temporary: String) throws(StoreError) {
         let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure("written", errno) }

@@ -1,8 +1,8 @@
 import VaultCrypto
 
-/// What a witness remembers of a vault, apart from it: the end of its audit trail at some time.
+/// A witness's record of a vault, apart from it: the end of its audit trail at some time.
 ///
-/// A text that can be mailed and printed, as `docs/vault-format.md` describes it.
+/// The text can be mailed and printed. `docs/vault-format.md` describes it.
 package struct WitnessNote: Hashable, Sendable {
     package let position: AuditPosition
     package let incarnation: Int64
@@ -33,7 +33,7 @@ package struct WitnessNote: Hashable, Sendable {
         return statement + "\n" + Self.dash + Base64.encode(mac(statement, context).array) + "\n"
     }
 
-    /// Whether a file holds a note, of whichever vault, as far as it shows.
+    /// Whether a file appears to hold a note, of any vault.
     static func isNote(_ bytes: some Sequence<UInt8>) -> Bool {
         let line = String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)
         return line.hasPrefix("tokenvault/") && line.hasSuffix("/witness")
@@ -43,7 +43,7 @@ package struct WitnessNote: Hashable, Sendable {
         context.keyring.witnessMAC(of: Array(statement.utf8), upTo: position.sequence)
     }
 
-    /// Refuses what is not exactly a note of this vault's.
+    /// Refuses any text except a note of this vault.
     package init(_ text: String, _ context: VaultContext) throws(StoreError) {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard lines.count == 7, lines[4].isEmpty, lines[6].isEmpty, lines[5].hasPrefix(Self.dash),
@@ -53,7 +53,7 @@ package struct WitnessNote: Hashable, Sendable {
         else {
             throw Self.refused(
                 "it is not a witness's note",
-                "check --witness; restore the note from where it was kept, or begin anew: `vaultctl witness accept`")
+                "check --witness; restore the note from its copy, or start again: `vaultctl witness accept`")
         }
         self.init(position: AuditPosition(sequence: sequence, link: link), incarnation: incarnation)
         guard lines[0] == "tokenvault/\(Base32.encode(context.vaultID))/witness" else {

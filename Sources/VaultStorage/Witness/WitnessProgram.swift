@@ -1,11 +1,11 @@
 package import VaultCrypto
 
-/// A program of the operator's that keeps the newest note, on another machine for instance.
+/// An operator's program that keeps the newest note, for instance on another machine.
 ///
-/// It is called as `PROGRAM … read` and prints the note that it keeps, or nothing if it has none; as `PROGRAM … advance`
-/// with a note on standard input, which it keeps if it is newer than its own, and prints the one that it keeps then; and as
-/// `PROGRAM … replace`, where it keeps what it was given in any case. Exit code 75 means *try again*, any other but 0 a
-/// failure. What it prints is believed only if this vault has written it.
+/// Called as `PROGRAM … read`, it prints its note, or nothing if it has none. Called as `PROGRAM … advance`, it reads a
+/// note on standard input, keeps it if it is newer than its own, and prints the note that it then has. Called as
+/// `PROGRAM … replace`, it keeps the given note in any case. Exit code 75 means *try again*, and any other code except
+/// 0 is a failure. Its output is believed only if this vault wrote it.
 package struct WitnessProgram: Witness {
     private static let mostBytes = 4_096
 

@@ -1,21 +1,21 @@
 import Synchronization
 
-/// A store of which a witness keeps the newest state, apart from the vault. It refuses to write to a vault that was put
-/// back to an older state, or of which two copies are in use.
+/// A store whose newest state is also kept by a witness, apart from the vault. It refuses to write to a vault that was
+/// put back to an older state, or that is in use as two copies.
 ///
-/// The witness is behind the vault, never ahead, and by no more than its ``Witness/interval`` unless it cannot be written:
-/// that is an alarm and no outage.
+/// The witness is behind the vault, never ahead, and by at most its ``Witness/interval``. If it cannot be written, this
+/// raises an alarm and causes no outage.
 package final class WitnessedStore: VaultStore {
     package struct Terms: Sendable {
         package var witness: any Witness
         package var log: IntentLog?
-        /// Whether a change counts as durable only once the witness has it.
+        /// Whether a change counts as durable only after the witness has it.
         package var everyCommit = false
-        /// Whether it may have no note yet, and gets its first one.
+        /// Whether the witness may have no note yet, and gets its first one.
         package var begins = false
         package var uptime: @Sendable () -> Duration
         package var pause: @Sendable (Duration) async -> Void
-        /// Told when witness or log cannot be written.
+        /// Called when the witness or the log cannot be written.
         package var alarm: @Sendable (StoreError) -> Void
 
         package init(
@@ -31,11 +31,11 @@ package final class WitnessedStore: VaultStore {
     private struct State {
         var checkedAt: Duration?
         var writtenAt: Duration?
-        /// Whether a task waits to write the witness.
+        /// Whether a task is waiting to write the witness.
         var isPending = false
-        /// What the witness has said last that it keeps.
+        /// The last note that the witness confirmed.
         var kept: WitnessNote?
-        /// Why nothing is written to the vault from now on.
+        /// The reason why nothing is written to the vault from now on.
         var refusal: StoreError?
     }
 
@@ -43,11 +43,11 @@ package final class WitnessedStore: VaultStore {
     private let terms: Terms
     private let state = Mutex(State())
 
-    /// - Throws: ``StoreError/Code/rollbackSuspected`` if the witness has seen something else than the vault holds.
+    /// - Throws: ``StoreError/Code/rollbackSuspected`` if the witness has seen a different state than the vault holds.
     package init(_ store: any VaultStore, _ terms: Terms) async throws {
         self.store = store
         self.terms = terms
-        // A witness that cannot be read proves nothing: taking it away must not open the way for an old state.
+        // An unreadable witness proves nothing: removing it must not permit an old state.
         let hasNote = try await compare()
         guard hasNote || terms.begins else { throw StoreError.hasNoNote(terms.witness) }
         state.withLock { $0.checkedAt = terms.uptime() }
@@ -63,7 +63,7 @@ package final class WitnessedStore: VaultStore {
                 let head = try await store.auditHead()
                 try await BlockingLane.care.run { try log.begin(after: head, context) }
             } catch {
-                // A file of something else is a slip of who named it, and no outage.
+                // A file of another kind is an operator's mistake, not an outage.
                 if let error = error as? StoreError, error.code == .invalidValue { throw error }
                 alarm(error)
             }
@@ -91,10 +91,10 @@ package final class WitnessedStore: VaultStore {
         if terms.everyCommit { await advance() } else { advanceSoon() }
     }
 
-    // MARK: Looking at the witness
+    // MARK: Checking the witness
 
-    /// Another process may have seen a newer state, or another one. No change waits for a witness that takes its time:
-    /// those that come after its answer are refused.
+    /// Checks for a newer or a different state that another process has seen. No change waits for a slow witness;
+    /// changes that come after its answer are refused.
     private func check() async throws {
         let now = terms.uptime()
         let isDue = try state.withLock { state throws(StoreError) in
@@ -160,7 +160,7 @@ package final class WitnessedStore: VaultStore {
             return state.kept
         }
         do { try await advance(beyond: kept) } catch {
-            // Another process may have replaced the key of the trail between the reading and the writing.
+            // Another process may have replaced the key of the trail between reading and writing.
             guard (error as? StoreError)?.code == .rollbackSuspected else { return alarm(error) }
             do { try await advance(beyond: kept) } catch { alarm(error) }
         }
@@ -185,7 +185,7 @@ package final class WitnessedStore: VaultStore {
         await store.shutDown()
     }
 
-    // MARK: As the store
+    // MARK: As a store
 
     package var context: VaultContext { store.context }
     package var changes: ChangeSignal { store.changes }

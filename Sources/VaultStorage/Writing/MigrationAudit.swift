@@ -1,4 +1,4 @@
-/// Writes down, in the first process that has a key, what migrations have done without one.
+/// Records, in the first process that has a key, the migrations that ran without one.
 package final class MigrationAudit: WriteOperation {
     package let comesAfterCommit = false
 
@@ -9,6 +9,6 @@ package final class MigrationAudit: WriteOperation {
         try transaction.nameProviders()
     }
 
-    /// What cannot be written now is written at the next opening.
+    /// If they cannot be recorded now, the next opening records them.
     package func finish(_ failure: StoreError?) {}
 }

@@ -1,28 +1,28 @@
 import VaultCrypto
 
-/// What a new vault key does to each slot. Made before the transaction, because keys may have to be asked for, and void
-/// once the slots have changed.
+/// A plan for each slot under a new vault key. It is made before the transaction, because keys may have to be
+/// requested, and becomes invalid when the slots change.
 package struct RekeyPlan: Sendable {
     package struct Kept: Sendable {
         package let slot: StoredKeySlot
-        /// Whether the slot's own key was at hand. A recipient's is not needed.
+        /// Whether the slot's own key was available. A recipient's key is not needed.
         package let isProven: Bool
-        /// The slot with the new vault key in it.
+        /// The slot, resealed with the new vault key.
         let sealedAnew: KeySlot
     }
 
     package let kept: [Kept]
     package let dropped: [StoredKeySlot]
-    /// How this process gets at the new key.
+    /// The slot that gives this process the new key.
     let opened: OpenedSlot
-    /// The slots as they were.
+    /// The slots before the change.
     let basis: VaultManifest.Entries
 }
 
 extension RekeyPlan {
     /// - Parameters:
-    ///   - slots: All that the vault knows.
-    ///   - unlockers: The keys that are at hand beside the one by which the vault was opened.
+    ///   - slots: All slots that the vault knows.
+    ///   - unlockers: The available keys, in addition to the one that opened the vault.
     init(
         _ slots: [KeySlot], of row: VaultRow, _ context: VaultContext, provenBy unlockers: [any SlotUnlocker]
     ) throws(VaultCryptoError) {
@@ -34,7 +34,7 @@ extension RekeyPlan {
             let stored = StoredKeySlot(slot.description, row.manifest)
             let key = try keys.key(of: slot, row, context)
             var sealed: KeySlot?
-            // Not the recipient that the row names: that would let everyone who can write to it have the new key.
+            // Not the recipient in the row: then everyone who can write the row could get the new key.
             if let recipient = row.manifest.recipients[slot.description.id] {
                 sealed = try KeySlot.wrap(
                     vaultKey, for: RecipientMaker(recipient), id: slot.description.id,
@@ -60,26 +60,26 @@ extension RekeyPlan {
     }
 }
 
-/// The keys beside the one by which the vault was opened, and which of them have opened a slot.
+/// The keys in addition to the one that opened the vault, and which of them have opened a slot.
 private struct KeysAtHand {
     private let unlockers: [any SlotUnlocker]
     private var used: Set<Int> = []
-    /// What a program said when it refused a wrapped key. It may be another program's, so this counts only if the
-    /// program opens no slot at all.
+    /// The error with which a program refused a wrapped key. The key may belong to another program, so the error counts
+    /// only if the program opens no slot at all.
     private var refusals: [Int: VaultCryptoError] = [:]
 
     init(_ unlockers: [any SlotUnlocker], vault: Bytes16) {
         self.unlockers = unlockers.map { $0.bound(to: vault) }
     }
 
-    /// The slot's key, if one at hand opens it to the vault's own key.
+    /// The slot's key, if an available one opens it to the vault's own key.
     mutating func key(
         of slot: KeySlot, _ row: VaultRow, _ context: VaultContext
     ) throws(VaultCryptoError) -> SealingKey? {
         var found: SealingKey?
         if let key = try context.heldKey(of: slot.description), slot.opens(with: key, to: row, context) { found = key }
         for (index, unlocker) in unlockers.enumerated() {
-            // A passphrase takes most of a second: what is known to be open is not tried again for its own sake.
+            // A passphrase takes most of a second, so slots that are known to open are not tried again.
             if found != nil, unlocker.cost(of: slot.description) != nil { continue }
             guard let key = try slotKey(of: slot.description, index), slot.opens(with: key, to: row, context) else {
                 continue
@@ -99,7 +99,7 @@ private struct KeysAtHand {
         return key
     }
 
-    /// Why one of them opens nothing; nil if each has opened a slot.
+    /// The error of a key that opened no slot; nil if each has opened one.
     var failureOfUnused: VaultCryptoError? {
         guard let index = unlockers.indices.first(where: { !used.contains($0) }) else { return nil }
         return refusals[index]
@@ -110,7 +110,7 @@ private struct KeysAtHand {
 }
 
 extension SlotUnlocker {
-    /// Nil also if a program refuses the wrapped key: it may be another program's.
+    /// Also returns nil if a program refuses the wrapped key, which may belong to another program.
     func slotKeyIfAny(
         for slot: KeySlotDescription, onRefusal: (VaultCryptoError) -> Void = { _ in }
     ) throws(VaultCryptoError) -> SealingKey? {
@@ -125,7 +125,7 @@ extension SlotUnlocker {
 }
 
 extension KeySlot {
-    /// Whether the key opens it, to the vault key that is in use.
+    /// Whether the key opens the slot, to the vault key that is in use.
     func opens(with key: SealingKey, to row: VaultRow, _ context: VaultContext) -> Bool {
         (try? unwrap(with: key, vault: context.vaultID))?.isSame(as: row.vaultKey) ?? false
     }

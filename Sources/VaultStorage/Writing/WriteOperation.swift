@@ -1,16 +1,16 @@
 /// One caller's change, on its way to the writer thread and back. Used by one thread at a time.
 package protocol WriteOperation: AnyObject, Sendable {
-    /// Runs inside the transaction and keeps its result; perhaps once more, if the engine had to begin again. Throws what
-    /// the body threw.
+    /// Runs inside the transaction and keeps its result. It may run again if the engine had to restart the transaction.
+    /// Throws the error of the body.
     func run(_ transaction: WriteTransaction) throws
 
-    /// What it asks first.
+    /// The operation's first queries.
     var prefetchHint: PrefetchHint { get }
 
-    /// Whether it is no change, but is to be done once all changes are committed.
+    /// Whether it is not a change, but must run after all changes are committed.
     var comesAfterCommit: Bool { get }
 
-    /// Tells the caller. `failure` is what became of the transaction as a whole.
+    /// Notifies the caller. `failure` is the error of the whole transaction, if there was one.
     func finish(_ failure: StoreError?)
 }
 
@@ -18,7 +18,7 @@ extension WriteOperation {
     package var prefetchHint: PrefetchHint { .nothing }
 }
 
-/// The operation of a body.
+/// An operation that runs a body.
 private final class BodyOperation: WriteOperation, @unchecked Sendable {
     private var body: (@Sendable (WriteTransaction) throws -> Void)?
     private let continuation: CheckedContinuation<Void, any Error>
@@ -48,7 +48,7 @@ private final class BodyOperation: WriteOperation, @unchecked Sendable {
         }
     }
 
-    /// What the body holds on to is let go before the caller goes on: it may be the last reference to the vault.
+    /// Releases the body's references before the caller continues: one may be the last reference to the vault.
     func finish(_ failure: StoreError?) {
         let result = result
         (self.result, body) = (nil, nil)
@@ -62,7 +62,7 @@ private final class BodyOperation: WriteOperation, @unchecked Sendable {
 }
 
 extension WriterThread {
-    /// Submits a body, and returns once what it has done is durable.
+    /// Submits a body, and returns when its changes are durable.
     package func perform(
         _ prefetchHint: PrefetchHint, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
     ) async throws {

@@ -1,6 +1,6 @@
 import VaultCrypto
 
-/// Whom an audit row is about.
+/// The subject of an audit row.
 package struct AuditSubject {
     var user: UserHandle?
     var login: LoginHandle?
@@ -22,10 +22,10 @@ extension WriteTransaction {
         try audit(event, about: subject, under: rows.keyring)
     }
 
-    /// - Parameter keyring: which the vault has from this row on.
+    /// - Parameter keyring: the vault's keyring from this row on.
     func audit(_ event: AuditEvent, about subject: AuditSubject, under keyring: Keyring) throws(StoreError) {
         guard event.detailByteCount <= AuditEvent.maximumDetailByteCount else {
-            throw StoreError(.invalidValue, "there is too much to be told of this change in the audit trail")
+            throw StoreError(.invalidValue, "the details of this change are too long for the audit trail")
         }
         let columns = AuditColumns(
             sequence: head.sequence + 1, time: now(), kind: event.kind, user: subject.user, login: subject.login,
@@ -62,8 +62,8 @@ extension WriteTransaction {
 // MARK: Rows that no process has written
 
 extension WriteTransaction {
-    /// Gives rows behind the end of the trail numbers that no row of a vault has. There they stop nothing, and stay until an
-    /// operator has looked at them.
+    /// Renumbers rows behind the end of the trail to numbers that no row of a vault has. There they block nothing, and
+    /// stay until an operator has examined them.
     func setAsideRowsBehindEnd() throws(StoreError) {
         let planted = try AuditTrail(opener).rowsBehind(head.sequence)
         guard let first = planted.first else { return }
@@ -82,7 +82,7 @@ extension WriteTransaction {
                 ]), about: AuditSubject())
     }
 
-    /// The row's own number below zero, or the next one that is free.
+    /// The row's own number below zero, or the next free one.
     private func numberAside(of sequence: Int64) throws(StoreError) -> Int64 {
         var number = -sequence
         while try tables.has(.rowsByNumber[.audit], number) { number -= 1 }

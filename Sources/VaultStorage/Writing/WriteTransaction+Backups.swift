@@ -1,7 +1,7 @@
 import VaultCrypto
 
 extension WriteTransaction {
-    /// Notes that a backup is there, or about to be.
+    /// Records a backup that exists, or that is about to.
     package func note(_ backup: BackupRecord) throws(StoreError) {
         try put(backup)
         guard backup.finishedAt != nil else { return }
@@ -24,10 +24,10 @@ extension WriteTransaction {
         try put.run()
     }
 
-    /// A backup of which nothing was left: nothing was said of it either.
+    /// Removes the record of a backup that left no file. The trail does not mention it either.
     package func withdraw(_ backup: BackupHandle) throws(StoreError) { try delete(backup) }
 
-    /// The vault no longer counts it among its backups. Nothing is done to its file.
+    /// Removes a backup from the vault's list. Its file is not touched.
     package func forget(_ backup: BackupHandle) throws(StoreError) {
         try delete(backup)
         guard tables.changeCount == 1 else { throw .notFound(.backup) }

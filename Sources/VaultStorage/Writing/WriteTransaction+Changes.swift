@@ -1,6 +1,6 @@
 import VaultCrypto
 
-/// The changes of logins and users. What a body throws undoes the change, and is passed on.
+/// The changes of logins and users. If a body throws, its change is undone and the error is rethrown.
 extension WriteTransaction {
     func insertLogin(_ draft: LoginDraft) throws(StoreError) -> StoredLogin {
         let index = try index(ofUserId: draft.userId)
@@ -14,7 +14,7 @@ extension WriteTransaction {
         let draft = drafted.draft
         var login: SealedLogin
         var user: OpenUser
-        // What was sealed before all logins were held would be held as well.
+        // Cells that were sealed before all logins were held would be held as well.
         if known == nil, let (sealed, dataKey) = drafted.sealed,
             sealed.open.columns.incarnation == sealer.incarnation(of: draft.session)
         {
@@ -30,7 +30,7 @@ extension WriteTransaction {
         }
         var tale = Tale()
         tale.add(login.open.auditEvents(of: draft, at: now()), of: login.open.columns.handle)
-        // The user's row comes first: the login's refers to it.
+        // The user's row comes first, because the login's row refers to it.
         try save(&user, telling: tale)
         try insert(&login, ofUserRow: user.columns.rowID)
         return login.open.stored(user: user.columns.handle, userId: user.id, status: user.status, context)
@@ -40,10 +40,10 @@ extension WriteTransaction {
         try update(try loadLogin(handle), body)
     }
 
-    /// The same as an operation that does nothing else: it tells from when the login is due.
+    /// Changes a login, as an operation that does nothing else. It reports when the login is due.
     ///
-    /// - Parameter endings: If it is to be known how logins of the provider have ended: from this many in a row on also
-    ///   how they usually do.
+    /// - Parameter endings: If set, reads the recent ends of the provider's logins; from this many in a row on, the
+    ///   usual number as well.
     func changeLogin(
         _ handle: LoginHandle, endings: Int? = nil, _ body: (inout LoginState) throws -> Void
     ) throws {
@@ -52,14 +52,14 @@ extension WriteTransaction {
 
     /// Changes the login of a user who has exactly one, as an operation that does nothing else.
     ///
-    /// - Returns: Whether that is so; otherwise nothing was changed.
+    /// - Returns: Whether the user has exactly one; otherwise nothing was changed.
     func changeOnlyLogin(ofUserId id: String, _ body: (inout LoginState) throws -> Void) throws -> Bool {
         guard let found = try loadOnlyLogin(ofUserId: id) else { return false }
         makesNothingDue(before: try update(found, body))
         return true
     }
 
-    /// - Returns: When the login is due now.
+    /// - Returns: When the login is now due.
     @discardableResult
     private func update(
         _ found: (user: OpenUser, login: OpenLogin), endings: Int? = nil, _ body: (inout LoginState) throws -> Void
@@ -93,7 +93,7 @@ extension WriteTransaction {
         let (logins, damaged) = try loadLogins(of: index, user)
         var state = UserState(user, logins, damaged, context, nextFence: try nextFence())
         let result = try body(&state)
-        // To erase a user is the way out if a former state was put back.
+        // Erasing a user must remain possible after a former state was put back.
         if !state.isErased { try requireNewest(user.columns) }
         try save(state, of: user, logins)
         return result

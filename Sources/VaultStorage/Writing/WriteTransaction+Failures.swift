@@ -1,5 +1,5 @@
 extension WriteTransaction {
-    /// Keeps the list of failures that handlers have not heard of, so that a process with one finds them.
+    /// Maintains the list of failures that no handler was notified of, so that a process with a handler finds them.
     func noteUnreportedFailure(of login: OpenLogin, isUnreported: Bool) throws(StoreError) {
         let note = try tables.cursor(isUnreported ? .insertUnreportedFailure : .deleteUnreportedFailureOfLogin)
         note.bind(1, login.columns.rowID)

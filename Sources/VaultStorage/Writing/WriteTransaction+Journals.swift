@@ -1,15 +1,15 @@
 import VaultCrypto
 
-/// The outcome of asking for a pending log-in. A refusal is no error of the transaction, which still removes expired
-/// ones.
+/// The result of taking a pending log-in. A refusal is not an error of the transaction, which still removes expired
+/// log-ins.
 enum AuthorizationRequestTaking: Sendable {
     case taken(AuthorizationRequestRecord)
     case refused(StoreError)
 }
 
 extension WriteTransaction {
-    /// Log-ins of one user that are pending at the same time; one more ends the oldest. Whoever clicks on *connect* needs no
-    /// account for it, and each is a commit.
+    /// The maximum number of pending log-ins of one user; another one ends the oldest. Anyone can click *connect*
+    /// without an account, and each click is a commit.
     package static let mostPendingLogIns = 20
 
     func put(_ record: AuthorizationRequestRecord) throws(StoreError) {
@@ -28,7 +28,8 @@ extension WriteTransaction {
         try insert.run()
     }
 
-    /// The rows of a user's log-ins among the newest 256 of all, the newest first: a flood of one user's is there. None if there are too few of all users to matter.
+    /// The rows of a user's log-ins among the newest 256 of all, the newest first: a flood by one user shows there.
+    /// Empty if all users together have too few to matter.
     private func pendingLogIns(of userId: String) throws(StoreError) -> [Int64] {
         let numbers = try tables.cursor(.newestAuthorizationRequests)
         var all: [Int64] = []
@@ -42,7 +43,7 @@ extension WriteTransaction {
         for id in all {
             row.bind(1, id)
             defer { row.reset() }
-            // A damaged one belongs to no user.
+            // A damaged log-in belongs to no user.
             guard try row.step(), let record = try? opener.authorizationRequest(row) else { continue }
             if record.userId == userId { own.append(id) }
         }
@@ -58,8 +59,8 @@ extension WriteTransaction {
         }
     }
 
-    /// `nil` if there is none, or if it has expired. It is deleted, unless another browser or user asks for it: a
-    /// stranger's try must not end a user's log-in.
+    /// Returns `nil` if there is none, or if it has expired. The log-in is deleted, unless another browser or user asks
+    /// for it: a stranger's attempt must not end a user's log-in.
     func takeAuthorizationRequest(_ proof: CallbackProof) throws(StoreError) -> AuthorizationRequestTaking? {
         try sweepAuthorizationRequests()
         for index in indexes(of: proof.state).all {
@@ -92,7 +93,7 @@ extension WriteTransaction {
             let entry = StoredOutboxEntry(handle: record.handle, nextAttemptAt: now(), attempts: 0, record: record)
             let isKnown = try isQueued(record.handle)
             try write(entry)
-            // The same again, from a commit that was durable although it was reported as failed: told once.
+            // A repetition, after a commit that was durable although it was reported as failed: it is recorded once.
             if isKnown { continue }
             try audit(
                 AuditEvent(.revocationQueued, [AuditEvent.Detail("entry", entry.handle.text)]),
@@ -100,7 +101,7 @@ extension WriteTransaction {
         }
     }
 
-    /// Takes over a revocation of another vault, with the attempts that were made there.
+    /// Takes over a revocation from another vault, with the number of attempts made there.
     func take(_ entry: StoredOutboxEntry) throws(StoreError) {
         if try isQueued(entry.handle) { return }
         try write(entry)
@@ -109,7 +110,7 @@ extension WriteTransaction {
             about: subject(of: entry.record))
     }
 
-    /// Whether this very log-in is pending.
+    /// Whether exactly this log-in is pending.
     func isPending(_ record: AuthorizationRequestRecord) throws(StoreError) -> Bool {
         let query = try tables.cursor(.authorizationRequest)
         return try query.withBinding(1, indexes(of: record.state).current.bytes) { () throws(StoreError) in
@@ -138,7 +139,7 @@ extension WriteTransaction {
         try write.run()
     }
 
-    /// A revocation no longer changes a user, so its row has no revision.
+    /// A revocation does not change its user any more, so its row has no revision.
     private func subject(of record: OutboxRecord) -> AuditSubject {
         AuditSubject(login: record.login, provider: nil)
     }

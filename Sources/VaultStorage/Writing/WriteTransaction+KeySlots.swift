@@ -4,7 +4,7 @@ extension WriteTransaction {
     func add(_ slot: KeySlot) throws(StoreError) {
         guard try tables.count(.keySlot) < KeySlot.maximumCount else {
             throw StoreError(
-                .conflict, "the vault has \(KeySlot.maximumCount) key slots, and none has more",
+                .conflict, "the vault already has the maximum of \(KeySlot.maximumCount) key slots",
                 hint: "remove one that is no longer needed first")
         }
         try KeySlotRows.insert(slot, tables)
@@ -14,7 +14,7 @@ extension WriteTransaction {
         ) { $0.manifest.add(slot.description, tag) }
     }
 
-    /// - Parameter proven: a slot that was opened, and remains.
+    /// - Parameter proven: an opened slot that remains.
     func removeKeySlot(_ handle: KeySlotHandle, provenBy proven: ProvenKeySlot) throws(StoreError) {
         let slots = try KeySlotRows.all(tables).slots
         let isThere = slots.contains { slot in
@@ -40,7 +40,7 @@ extension WriteTransaction {
         }
     }
 
-    /// Notes that a key opens the slot, as it now is.
+    /// Notes that a key opens the slot in its current form.
     func noteProof(of proven: ProvenKeySlot) throws(StoreError) {
         guard rows.current.manifest.keySlots[proven.handle.bytes] == proven.tag else {
             throw StoreError.slotsChanged
@@ -51,7 +51,7 @@ extension WriteTransaction {
         }
     }
 
-    /// Puts a new vault key in the place of the vault's, in the slots that the plan keeps; the others go.
+    /// Replaces the vault key in the slots that the plan keeps, and removes the others.
     func rekey(_ plan: RekeyPlan) throws(StoreError) {
         guard rows.current.manifest.keySlots == plan.basis else { throw StoreError.slotsChanged }
         for slot in plan.dropped { try delete(slot.handle) }
@@ -78,7 +78,9 @@ extension StoreError {
     }
 
     static var slotsChanged: StoreError {
-        StoreError(.conflict, "the key slots have changed meanwhile", hint: "look at them, and start again")
+        StoreError(
+            .conflict, "the key slots have changed in the meantime",
+            hint: "check them with `vaultctl key list`, and start again")
     }
 
     static var keySlotNotProven: StoreError {

@@ -16,7 +16,7 @@ extension WriteTransaction {
         }
     }
 
-    /// The login of a user who has exactly one; nil where that is not so.
+    /// The login of a user who has exactly one; nil otherwise.
     func loadOnlyLogin(ofUserId id: String) throws(StoreError) -> (user: OpenUser, login: OpenLogin)? {
         let row = try tables.cursor(.loginsOfUser)
         row.bind(1, try index(ofUserId: id).bytes)
@@ -37,7 +37,7 @@ extension WriteTransaction {
         try seal(new: sealer.login(draft, loginHandles.next()), of: &user)
     }
 
-    /// The same for a login of another vault. It keeps its name and its place in its chain, and stays held if it was.
+    /// Seals a login from another vault. It keeps its name and its position in its chain, and stays held if it was.
     func seal(_ moved: StoredLogin, of user: inout OpenUser) throws(StoreError) -> SealedLogin {
         var incarnation = sealer.incarnation(of: moved.session)
         if moved.isHeld, !moved.session.isHeldBySource { incarnation -= 1 }
@@ -86,7 +86,8 @@ extension WriteTransaction {
         guard try query.step() else { throw .notFound(.provider) }
     }
 
-    /// Chain, generation, revision, incarnation, dueAt, expiresAt and the tags: eight parameters. The cell follows.
+    /// Binds chain, generation, revision, incarnation, dueAt, expiresAt and the tags: eight parameters. The cell
+    /// follows.
     private func bindChanging(_ cursor: any RowCursor, _ columns: LoginColumns, from first: Int32) {
         cursor.bind(first, columns.position.chain)
         cursor.bind(first + 1, columns.position.generation)
@@ -98,7 +99,7 @@ extension WriteTransaction {
         cursor.bind(first + 7, columns.keyTag?.bytes)
     }
 
-    /// Seals the session cell over the columns as they now are, and tells the manifest.
+    /// Seals the session cell over the current columns, and updates the manifest.
     private func seal(
         _ session: SessionRecord, _ columns: inout LoginColumns, _ user: inout OpenUser
     ) throws(StoreError) -> [UInt8] {
@@ -118,7 +119,7 @@ extension WriteTransaction {
         try write.run()
     }
 
-    /// Writes what a body has changed of a login. Gives whether the login's row, and so the user's, has changed.
+    /// Writes a body's changes to a login. Returns whether the login's row changed, and so the user's.
     func apply(_ state: LoginState, to login: OpenLogin, of user: inout OpenUser) throws(StoreError) -> Bool {
         if state.isRemoved {
             try delete(login, of: &user)
@@ -129,7 +130,7 @@ extension WriteTransaction {
             try writeIntent(state.intent, replacing: login)
         }
         let secretsChanged = state.refresh != login.refresh || state.key != login.key
-        // The session last: comparing tokens costs the same wherever they differ.
+        // The session comes last: comparing tokens takes the same time wherever they differ.
         guard
             secretsChanged || state.position != login.columns.position || state.dueAt != login.columns.dueAt
                 || state.isAccepted && state.isHeld || state.session != login.session
@@ -139,7 +140,7 @@ extension WriteTransaction {
         columns.dueAt = state.dueAt
         columns.revision += 1
         columns.position = state.position
-        // What another system owned is the former chain.
+        // The other system owned the former chain, not this one.
         if isOtherChain, session.origin != nil { session.origin = nil }
         if state.isAccepted || isOtherChain || session.origin?.owner != login.session.origin?.owner {
             columns.incarnation = sealer.incarnation(of: session)
@@ -157,7 +158,7 @@ extension WriteTransaction {
         return true
     }
 
-    /// Seals anew only the one of the two cells that has changed.
+    /// Reseals only the cell that has changed.
     private func replaceSecrets(
         of login: OpenLogin, with state: LoginState, _ columns: inout LoginColumns, _ user: OpenUser
     ) throws(StoreError) {
@@ -179,7 +180,7 @@ extension WriteTransaction {
         }
     }
 
-    /// The row of the secrets is made when the first of them comes, and goes with the login.
+    /// The row of the secrets is created with the first of them, and deleted with the login.
     private func write(
         _ cell: [UInt8]?, _ login: Int64, _ update: Query, hasRow: Bool
     ) throws(StoreError) {
@@ -194,7 +195,7 @@ extension WriteTransaction {
         try update.run()
     }
 
-    /// Seals a login under the data key that its user now has. What it holds stays the same.
+    /// Seals a login under its user's new data key. The content stays the same.
     func reseal(_ login: OpenLogin, of user: inout OpenUser) throws(StoreError) {
         var changed = login
         changed.columns.revision = login.columns.revision + 1
@@ -237,7 +238,7 @@ extension WriteTransaction {
 }
 
 extension LoginState {
-    /// Whether this ends a doubt by a new link or a new chain. There are replies to be forgotten only after a doubt.
+    /// Whether this ends a doubt with a new link or a new chain. Only after a doubt are there replies to forget.
     fileprivate func movesOn(from login: OpenLogin) -> Bool {
         let before = login.columns.position
         if position.chain != before.chain { return true }

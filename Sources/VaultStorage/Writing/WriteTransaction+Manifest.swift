@@ -1,6 +1,6 @@
 import VaultCrypto
 
-/// The manifest of a user, of which only those parts are read and written that are needed.
+/// The manifest of a user. Only the required parts are read and written.
 extension WriteTransaction {
     private func open(_ number: Int, of user: inout OpenUser) throws(StoreError) {
         guard !user.manifest.isOpen(number), let bits = user.manifest.bits else { return }
@@ -37,7 +37,7 @@ extension WriteTransaction {
         user.manifest.remove(login)
     }
 
-    /// Cuts the manifest anew if there are too many or too few logins for it, and seals the parts that have changed.
+    /// Divides the manifest again if it has too many or too few logins, and seals the parts that have changed.
     func sealParts(of user: inout OpenUser) throws(StoreError) -> [(number: Int, cell: [UInt8])] {
         let wanted = user.manifest.wantedBits(context.manifestLimits)
         if wanted != user.manifest.bits, try canOpenManifest(of: &user) {
@@ -66,7 +66,8 @@ extension WriteTransaction {
         return sealed
     }
 
-    /// A part that does not open must not keep the others' logins from being changed: then the manifest stays as it is cut.
+    /// Whether the whole manifest opens. A part that does not open must not block changes to the logins of the others:
+    /// then the manifest keeps its division.
     private func canOpenManifest(of user: inout OpenUser) throws(StoreError) -> Bool {
         do throws(StoreError) { try openManifest(of: &user) } catch {
             guard error.isOfRow else { throw error }
@@ -75,7 +76,7 @@ extension WriteTransaction {
         return true
     }
 
-    /// The user's row must be there.
+    /// Writes the parts. The user's row must exist.
     func write(_ parts: [(number: Int, cell: [UInt8])], of user: inout OpenUser) throws(StoreError) {
         let wanted = user.manifest.partCount
         for number in wanted..<max(wanted, user.manifest.storedParts) {
@@ -99,7 +100,7 @@ extension WriteTransaction {
         try delete.run()
     }
 
-    /// All that lies there for the user, named by their cell or not.
+    /// Deletes all parts stored for the user, whether the user's cell names them or not.
     func deleteManifestParts(ofUserRow user: Int64) throws(StoreError) {
         guard let first = ManifestPart.row(0, ofUserRow: user) else { return }
         let delete = try tables.cursor(.deleteManifestParts)

@@ -1,10 +1,10 @@
-/// The schema is brought up to date without a key. So the audit trail hears of it from the first process that has one.
+/// The schema is migrated without a key. So the first process with a key records the migrations in the audit trail.
 extension WriteTransaction {
     package static func hasUnreportedMigrations(_ tables: any TableAccess) throws(StoreError) -> Bool {
         try tables.integer(.unreportedMigrationCount) ?? 0 > 0
     }
 
-    /// Once for all steps that are not recorded yet. The first of a vault without a manifest makes it.
+    /// Records all unrecorded migrations in one row, and creates the manifest of a vault that has none.
     package func auditMigrations() throws(StoreError) {
         let rows = try tables.cursor(.unreportedMigrations)
         var steps: [AuditEvent.Detail] = []
@@ -21,7 +21,7 @@ extension WriteTransaction {
         try markMigrationsAsTold()
     }
 
-    /// By the row that was written last.
+    /// Marks the migrations as recorded by the last row.
     func markMigrationsAsTold() throws(StoreError) {
         let update = try tables.cursor(.markMigrations)
         update.bind(1, head.sequence)

@@ -9,8 +9,8 @@ extension WriteTransaction {
         return try put(record, replacing: Replaced(old), telling: [])
     }
 
-    /// Puts a provider in the place of one whose row is damaged. It gets the handle that the trail knows, so that its
-    /// logins stay its own even if the damage is in the handle.
+    /// Replaces a provider whose row is damaged. The new one gets the handle that the trail records, so that it keeps
+    /// its logins even if the handle is damaged.
     func put(_ record: ProviderRecord, replacingDamaged place: DamagedRow.Place) throws(StoreError) -> StoredProvider {
         guard case .row(.provider, let id) = place else { throw .notFound(.provider) }
         guard let row = try damage.check(place) else { throw .isWhole(.row(.provider, id)) }
@@ -30,14 +30,14 @@ extension WriteTransaction {
             telling: [.init("replaced", "damaged"), .init("reason", row.damage.reason)])
     }
 
-    /// Adds a provider that has this handle in another vault.
+    /// Adds a provider from another vault, under the same handle.
     func put(_ record: ProviderRecord, as handle: ProviderHandle) throws(StoreError) {
         _ = try put(record, replacing: nil, named: handle, telling: [])
     }
 
-    /// Changes a provider as it is now, whoever changed it last.
+    /// Changes a provider's current record, even if another process changed it last.
     ///
-    /// - Parameter use: As it was counted without the write lock.
+    /// - Parameter use: The use that was counted without the write lock.
     func update(
         _ handle: ProviderHandle, _ use: ProviderUse,
         _ body: (inout ProviderRecord, ProviderUse) throws -> [AuditEvent.Detail]
@@ -49,7 +49,8 @@ extension WriteTransaction {
         return try put(record, replacing: Replaced(old), telling: detail)
     }
 
-    /// A login may have come since the logins were counted. That there is one is what matters, and is found at once.
+    /// A login may have been added since the logins were counted. Only whether there is one matters, and that is found
+    /// at once.
     private func current(_ use: ProviderUse, of handle: ProviderHandle) throws(StoreError) -> ProviderUse {
         guard use.refreshableLogins == 0 else { return use }
         let query = try tables.cursor(.anyRefreshableLoginOfProvider)
@@ -57,7 +58,7 @@ extension WriteTransaction {
         return ProviderUse(refreshableLogins: isUsed ? 1 : 0)
     }
 
-    /// What a provider takes the place of.
+    /// The provider that is replaced.
     private struct Replaced {
         let handle: ProviderHandle
         let revision: Int64
@@ -106,7 +107,7 @@ extension WriteTransaction {
     /// Fills in the index of providers that an older schema had without one.
     package func nameProviders() throws(StoreError) {
         for (row, provider) in try providers.unnamed() {
-            // The index was removed, and another provider has got the name since.
+            // The index was removed, and another provider has taken the name since.
             guard try providers.row(named: provider.record.name) == nil else { continue }
             let update = try tables.cursor(.updateNameIndex)
             update.bind(1, row)
@@ -130,7 +131,7 @@ extension WriteTransaction {
         throw StoreError(.conflict, "there is a provider of this name already", hint: "choose another name")
     }
 
-    /// The revision that the trail told last, which no damage to the row can change.
+    /// The last revision in the trail, which no damage to the row can change.
     func lastRevision(of handle: ProviderHandle) throws(StoreError) -> Int64 {
         let row = try tables.cursor(.lastRevisionOfProvider)
         let told = try row.withBinding(1, handle.bytes) { () throws(StoreError) in
@@ -144,7 +145,7 @@ extension WriteTransaction {
         return told
     }
 
-    /// Where tokens go, always; and every change, before and after.
+    /// The origins to which tokens go, always; and every change, before and after.
     private func changes(from old: ProviderRecord?, to new: ProviderRecord) -> [AuditEvent.Detail] {
         var detail = [AuditEvent.Detail("name", new.name), AuditEvent.Detail("tokenEndpoint", new.tokenEndpoint)]
         guard let old else { return detail }

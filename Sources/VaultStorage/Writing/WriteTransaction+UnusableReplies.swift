@@ -1,7 +1,7 @@
 import VaultCrypto
 
 extension WriteTransaction {
-    /// Keeps a reply with its login, under its user's key; the oldest of too many goes.
+    /// Keeps a reply with its login, under its user's key. If there are too many, the oldest is removed.
     func keep(_ reply: UnusableReplyRecord) throws(StoreError) {
         let (user, login) = try loadLogin(reply.login)
         let cell: [UInt8]
@@ -38,7 +38,7 @@ extension WriteTransaction {
         }
     }
 
-    /// Seals a login's replies under the data key that its user now has. One that does not open stays as it is.
+    /// Seals a login's replies under its user's new data key. One that does not open stays as it is.
     func resealUnusableReplies(of login: OpenLogin, _ user: OpenUser, from former: SealingKey) throws(StoreError) {
         let rows = try tables.cursor(.unusableRepliesOfLoginRow)
         var sealed: [(id: Int64, cell: [UInt8])] = []
@@ -69,7 +69,7 @@ extension WriteTransaction {
         }
     }
 
-    /// The chain has moved on: what came for an earlier link is of no more use.
+    /// Forgets replies for an earlier link of the chain, which are no longer of use.
     func forgetUnusableReplies(of login: OpenLogin) throws(StoreError) {
         let delete = try tables.cursor(.deleteUnusableRepliesOfLogin)
         delete.bind(1, login.columns.rowID)

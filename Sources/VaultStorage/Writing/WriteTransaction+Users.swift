@@ -3,7 +3,7 @@ import VaultCrypto
 extension WriteTransaction {
     static var userIdLimit: Int { 1024 }
 
-    /// The index under which the user of that id is, or would be put.
+    /// The index under which the user with that id is stored, or would be.
     func index(ofUserId id: String) throws(StoreError) -> BlindIndex {
         let indexes = rows.keyring.blindIndexes(ofUserId: id)
         guard let former = indexes.former else { return indexes.current }
@@ -15,14 +15,14 @@ extension WriteTransaction {
         return indexes.current
     }
 
-    /// The user of that index; `nil` if the vault has none.
+    /// The user with that index; `nil` if the vault has none.
     func loadUser(_ index: BlindIndex) throws(StoreError) -> OpenUser? {
         let user = try loadUserOfAnyTime(index)
         if let user { try requireNewest(user.columns) }
         return user
     }
 
-    /// The same, also in a state that was put back: to be erased.
+    /// Loads the user even in a former state that was put back, in order to erase the user.
     func loadUserOfAnyTime(_ index: BlindIndex) throws(StoreError) -> OpenUser? {
         let row = try tables.cursor(.userByIndex)
         row.bind(1, index.bytes)
@@ -32,7 +32,7 @@ extension WriteTransaction {
         return try opener.withUser(row, columns) { view throws(StoreError) in try openUser(columns, view) }
     }
 
-    /// Refuses a user, whose cell was open, in a state older than this process knows or the audit trail tells.
+    /// Refuses an opened user in a state older than this process knows or the audit trail records.
     func requireNewest(_ user: UserColumns) throws(StoreError) {
         if savedUsers[user.handle] == user.revision || context.seen.revision(of: user.handle) == user.revision {
             return
@@ -41,13 +41,14 @@ extension WriteTransaction {
         try requireNotToldLater(user)
     }
 
-    /// Refuses a user of whom the audit trail has a newer state, also before a refresh token of theirs is spent.
+    /// Refuses a user if the audit trail records a newer state. This also runs before a refresh token of theirs is
+    /// spent.
     func requireNotToldLater(_ user: UserColumns) throws(StoreError) {
         if try AuditTrail(opener).laterRevision(than: user) != nil { throw .isOlderThanTold(user.handle) }
     }
 
-    /// The user's logins that open, and the names of those that do not: these must not keep the others from being
-    /// changed, nor the user from being disabled or erased.
+    /// The user's logins that open, and the handles of those that do not. Damaged logins must not block changes to the
+    /// others, or disabling or erasing the user.
     func loadLogins(
         of index: BlindIndex, _ owner: OpenUser
     ) throws(StoreError) -> (logins: [OpenLogin], damaged: [LoginHandle]) {
@@ -55,7 +56,7 @@ extension WriteTransaction {
         return try row.withBinding(1, index.bytes) { () throws(StoreError) in
             guard try row.step() else { return ([], owner.manifest.logins) }
             let user = try UserColumns(row)
-            // The same user in each row: opened once, however many logins there are.
+            // Each row has the same user, who is opened once for any number of logins.
             return try opener.withUser(row, user) { view throws(StoreError) in
                 let view = try opener.indexed(view, user)
                 var (logins, damaged): ([OpenLogin], [LoginHandle]) = ([], [])
@@ -84,9 +85,9 @@ extension WriteTransaction {
         }
     }
 
-    /// A user that the vault does not have. The row is made by ``save(_:telling:)``.
+    /// Creates a user that the vault does not have. ``save(_:telling:)`` creates the row.
     ///
-    /// - Parameter dataKey: The user's, if there is one already; its id is the user's handle.
+    /// - Parameter dataKey: The user's data key, if there is one already; its id is the user's handle.
     func makeUser(
         _ id: String, _ index: BlindIndex, _ dataKey: SealingKey? = nil
     ) throws(StoreError) -> OpenUser {
@@ -102,7 +103,7 @@ extension WriteTransaction {
         }
     }
 
-    /// What an operation records of one user.
+    /// The events that an operation records of one user.
     struct Tale {
         var events: [(event: AuditEvent, login: LoginHandle?)] = []
 
@@ -141,7 +142,7 @@ extension WriteTransaction {
         return tables.lastInsertedRow
     }
 
-    /// An engine that is given the root key again writes its index again, although it is the same.
+    /// Sets the root key only if it differs: an engine rewrites the key's index even if the value stays the same.
     private func update(_ user: UserColumns, _ cell: [UInt8], hasOtherRoot: Bool) throws(StoreError) {
         let update = try tables.cursor(hasOtherRoot ? .updateUserAndRoot : .updateUser)
         update.bind(1, user.rowID)
@@ -159,11 +160,12 @@ extension WriteTransaction {
         }
     }
 
-    /// Crypto-shredding: the data key goes with the user cell, and everything that it sealed.
+    /// Erases a user by crypto-shredding: the data key goes with the user cell, and with it everything that the key
+    /// sealed.
     func erase(_ user: OpenUser, telling tale: Tale) throws(StoreError) {
         try deleteUser(user.columns.rowID)
         var user = user
-        // Also after each state that may be put back, where this one was.
+        // Higher than each state that could be put back, in which this one existed.
         let last = max(user.columns.revision, try AuditTrail(opener).lastRevision(of: user.columns.handle))
         user.columns.revision = last + 1
         var tale = tale
@@ -171,7 +173,7 @@ extension WriteTransaction {
         try tell(tale, of: user)
     }
 
-    /// With everything that hangs on the row.
+    /// Deletes the user's row and all rows that depend on it.
     func deleteUser(_ rowID: Int64) throws(StoreError) {
         for login in try tables.loginRows(ofUserRow: rowID) { try deleteLogin(login.row) }
         try deleteManifestParts(ofUserRow: rowID)

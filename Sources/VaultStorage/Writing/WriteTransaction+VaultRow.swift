@@ -1,9 +1,10 @@
 import VaultCrypto
 
 extension WriteTransaction {
-    /// Changes the vault's row, and records it: its manifest, and its keyring where that changes, are sealed anew.
+    /// Changes the vault's row and records the change. The manifest is resealed, and the keyring too if it changed.
     ///
-    /// - Parameter subject: for the audit row. Where it names no provider, its revision is that of the vault's row.
+    /// - Parameter subject: the subject of the audit row. If it names no provider, its revision is that of the vault's
+    ///   row.
     package func changeVault(
         _ event: AuditEvent, about subject: AuditSubject = AuditSubject(), _ change: (inout VaultRow) -> Void
     ) throws(StoreError) {
@@ -16,7 +17,7 @@ extension WriteTransaction {
                 .invalidValue, "a vault has at most \(VaultManifest.mostProviders) providers",
                 hint: "remove providers that no login uses")
         }
-        // What opened the vault is proven by that; the row is written in any case.
+        // The slot that opened the vault is proven by that, and the row is written in any case.
         if row.opened.isProven { row.manifest.noteProof(of: row.opened.slot.handle.bytes, at: context.clock()) }
         row.revision += 1
         row.auditSequence = head.sequence + 1
@@ -35,7 +36,7 @@ extension WriteTransaction {
         rows.restore(row)
     }
 
-    /// Begins a new incarnation: logins keep their tokens, and no refresh token of theirs is sent.
+    /// Begins a new incarnation: logins keep their tokens, and none of their refresh tokens is sent.
     package func holdAllLogins(_ event: AuditEvent) throws(StoreError) {
         try changeVault(event) { $0.incarnation += 1 }
         try raiseFences()
@@ -51,8 +52,8 @@ extension WriteTransaction {
         try update.run()
     }
 
-    /// The manifest of a vault that had none, from the rows that are there. A damaged provider is left out: it was
-    /// refused before. Of a key slot only its own key can tell more than its shape.
+    /// The manifest of a vault that had none, built from the existing rows. A damaged provider is left out, because it
+    /// was refused before. Only a key slot's own key can prove more than its shape.
     func collectManifest() throws(StoreError) -> VaultManifest {
         var manifest = VaultManifest()
         for slot in try KeySlotRows.all(tables).slots { manifest.add(slot) }

@@ -1,6 +1,6 @@
 package import VaultCrypto
 
-/// What an operation works with on the writer thread, inside an open transaction.
+/// The context of an operation on the writer thread, inside an open transaction.
 package final class WriteTransaction {
     /// The end of the audit chain.
     package struct AuditHead: Equatable {
@@ -13,7 +13,7 @@ package final class WriteTransaction {
         }
     }
 
-    /// See ``AuditTrail/limit``; of fences, too.
+    /// See ``AuditTrail/limit``; it applies to fences, too.
     static let counterLimit = AuditTrail.limit
 
     let tables: any TableAccess
@@ -21,31 +21,31 @@ package final class WriteTransaction {
     let opener: RowOpener
     package var head = AuditHead(sequence: 0, mac: .genesis)
     package private(set) var headAtBegin = AuditHead(sequence: 0, mac: .genesis)
-    /// The highest end of the chain that this process has committed. A vault that falls behind it was rolled back.
+    /// The highest end of the chain that this process has committed. A vault behind it was rolled back.
     package private(set) var committedHead: AuditHead?
     /// The vault's row with the changes of this transaction.
     let rows: VaultRowKeeper
-    /// Users that this transaction has written, in which revision.
+    /// The users that this transaction has written, with their revisions.
     var savedUsers: [UserHandle: Int64] = [:]
-    /// Renewals that this transaction has begun, each with a refresh token that is about to be sent. Also those of
-    /// operations that have failed since.
+    /// The renewals that this transaction has begun, each with a refresh token that is about to be sent. It includes
+    /// those of operations that have failed since.
     package var openedIntents: [(login: LoginHandle, generation: Int64)] = []
     /// Names for users and logins that this transaction makes.
     var userHandles = HandleSource<UserSubject>()
     var loginHandles = HandleSource<LoginSubject>()
-    /// The highest fence of the vault, for as long as no other process can have taken one.
+    /// The vault's highest fence, while no other process can have taken one.
     var highestFence: Int64?
-    /// Whether the operation under way is a step of the vault's move.
+    /// Whether the current operation is a step of the vault's move.
     var isMoving = false
-    /// Before this instant nothing that the operations have changed makes a login due; the earliest there is where one of them
-    /// did not say.
+    /// No change by the operations makes a login due before this instant. It is the earliest possible one if an
+    /// operation did not report its own.
     package var dueFrom: Timestamp { operationsAreDueFrom ?? .earliest }
     private var operationsAreDueFrom: Timestamp?
     private var operationIsDueFrom: Timestamp?
-    /// How the vault was when this process had last written to it.
+    /// The state of the vault after this process's last commit.
     private var lastCommit: (mark: Int64, lookedAt: SuspendingClock.Instant)?
     private var lookedAt = SuspendingClock.now
-    /// Whether the last ``begin()`` had to look, because others had written, or because nothing is believed for long.
+    /// Whether the last ``begin()`` had to check the vault, because others had written or the last check was too old.
     package private(set) var hasLooked = false
     private var failure: StoreError?
 
@@ -61,8 +61,8 @@ package final class WriteTransaction {
         opener.reading.isInSnapshot = true
     }
 
-    /// Reads the end of the audit chain, now that no other process can write, and looks whether the schema, the
-    /// keyring, the incarnation or the manifest have changed. What falls behind what this process knows was rolled
+    /// Reads the end of the audit chain, now that no other process can write, and checks whether the schema, the
+    /// keyring, the incarnation or the manifest have changed. State that is older than this process knows was rolled
     /// back.
     package func begin() throws(StoreError) {
         failure = nil
@@ -91,31 +91,31 @@ package final class WriteTransaction {
         if end.hasRowsBehind { try setAsideRowsBehindEnd() }
     }
 
-    /// Refuses a trail that has lost what this process has committed.
+    /// Refuses a trail that has lost this process's commits.
     private func requireKnownHead() throws(StoreError) {
         guard let committedHead, head != committedHead else { return }
-        // Others have written since: what this process has committed must still be there, below what they wrote.
+        // Others have written since. This process's commit must still be in the trail, before their rows.
         if head.sequence > committedHead.sequence, try !lacks(committedHead) { return }
         throw StoreError(
             .rollbackSuspected, "the vault is older than what this process has already written to it",
             hint: "find out who replaced the file; nothing is written to it")
     }
 
-    /// What ``begin()`` asks where others have written.
+    /// The queries of ``begin()`` after others have written.
     package var looks: [BoundQuery] {
         let known = committedHead.map { BoundQuery(.auditLink, .number($0.sequence)) }
         return [BoundQuery(.vaultState), BoundQuery(.endOfTrail, .number(Self.counterLimit))]
             + (known.map { [$0] } ?? [])
     }
 
-    /// Whether the vault is as the last transaction of this process has left it. Believed for a second: after that is looked
-    /// whatever the engine says.
+    /// Whether the vault is as this process's last transaction left it. This is trusted for a second; after that the
+    /// vault is checked whatever the engine reports.
     private func isAsLeft() -> Bool {
         guard let lastCommit, tables.changeMark == lastCommit.mark else { return false }
         return lastCommit.lookedAt.duration(to: .now) < .seconds(1)
     }
 
-    /// The end of the trail as the tables have it, whatever this process knows.
+    /// The end of the trail in the tables, whatever this process knows.
     package static func lastHead(_ tables: any TableAccess) throws(StoreError) -> AuditHead {
         let last = try tables.cursor(.lastLink)
         defer { last.reset() }
@@ -129,7 +129,7 @@ package final class WriteTransaction {
         return AuditHead(sequence: last.integer(0), mac: mac)
     }
 
-    /// Runs an operation. What it has done is to be undone if this throws.
+    /// Runs an operation. If this throws, its changes must be undone.
     package func perform<R>(_ body: (WriteTransaction) throws -> R) throws -> R {
         isMoving = false
         operationIsDueFrom = nil
@@ -139,10 +139,10 @@ package final class WriteTransaction {
         return result
     }
 
-    /// What the operation under way has changed makes no login due before this instant; nil: none at all.
+    /// Reports that the current operation makes no login due before this instant; nil if it makes none due at all.
     func makesNothingDue(before instant: Timestamp?) { operationIsDueFrom = instant ?? .latest }
 
-    /// Refuses what was done to a vault that only its move may change.
+    /// Refuses changes to a vault that only its move may change.
     private func requireUnmoved() throws(StoreError) {
         if !isMoving, let refusal = rows.current.manifest.move?.refusal { throw refusal }
     }
@@ -155,7 +155,7 @@ package final class WriteTransaction {
         for (user, revision) in savedUsers { context.seen.note(user, revision) }
     }
 
-    /// Whether the audit chain has this very link: the transaction that wrote it is then in the vault, as a whole.
+    /// Whether the audit chain has exactly this link: then the whole transaction that wrote it is in the vault.
     package func holds(_ link: AuditHead) throws(StoreError) -> Bool {
         let row = try tables.cursor(.auditLink)
         defer { row.reset() }
@@ -164,21 +164,21 @@ package final class WriteTransaction {
         return unsafe AuditMAC(row.blob(0)) == link.mac
     }
 
-    /// Whether the audit chain is without this link, and has not pruned it.
+    /// Whether the audit chain lacks this link, and has not pruned it.
     package func lacks(_ link: AuditHead) throws(StoreError) -> Bool {
         if try holds(link) { return false }
         return try !hasPruned(link)
     }
 
-    /// Whether a later transaction has removed the row of that link, on the trail's own word.
+    /// Whether a later transaction has pruned the row of that link, according to the trail.
     private func hasPruned(_ link: AuditHead) throws(StoreError) -> Bool {
         let pruning = try AuditTrail(opener).pruning()
-        // The row that the chain begins after is known by its link.
+        // The row before the start of the chain is known by its link.
         if pruning.through == link.sequence { return pruning.link == link.mac }
         return pruning.through > link.sequence
     }
 
-    /// What an operation that fails must leave as it was.
+    /// State that a failed operation must leave unchanged.
     package struct Mark {
         fileprivate let head: AuditHead
         fileprivate let row: VaultRow
@@ -194,17 +194,17 @@ package final class WriteTransaction {
         note(error)
     }
 
-    /// Remembers what the engine reported last, for the case that it has given up the transaction.
+    /// Remembers the last error that the engine reported, in case it has abandoned the transaction.
     package func note(_ error: any Error) { failure = error as? StoreError ?? failure }
 
     package var notedFailure: StoreError? { failure }
 
-    /// Why the transaction is gone.
+    /// The reason why the transaction was lost.
     package var lostTransaction: StoreError { failure ?? StoreError(.io(0), "the transaction was given up") }
 
     func now() -> Timestamp { context.clock() }
 
-    /// Crypto errors of sealing: they concern what was given, not what is stored.
+    /// Runs a body that seals. Its crypto errors concern the given data, not the stored data.
     func sealing<R>(_ body: () throws(VaultCryptoError) -> R) throws(StoreError) -> R {
         do throws(VaultCryptoError) {
             return try body()

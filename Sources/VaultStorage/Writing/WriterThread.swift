@@ -1,38 +1,38 @@
 import Glibc
 package import Synchronization
 
-/// Runs operations on an engine's connection for writing, several of them in one transaction. Used by one thread.
+/// Runs operations on an engine's connection for writing, several of them in one transaction. One thread uses it.
 package protocol WriteBatching: AnyObject {
     /// Runs and finishes all operations.
     ///
-    /// - Parameter committed: Called after each commit, before those who waited for it go on: what observers of this
-    ///   process begin because of it has begun then. See ``WriteTransaction/dueFrom``.
+    /// - Parameter committed: Called after each commit, before the waiting callers continue. Reactions of this
+    ///   process's observers have begun by then. See ``WriteTransaction/dueFrom``.
     func perform(_ operations: [any WriteOperation], committed: (_ dueFrom: Timestamp) -> Void)
 
-    /// What is to be done once nothing more will be written.
+    /// Closes the connection when nothing more will be written.
     func close()
 }
 
-/// The process's one writer of a vault, on a thread of its own.
+/// The process's only writer of a vault, on a separate thread.
 ///
-/// It takes whatever is waiting, lets the engine commit it at once, and tells the callers. With nobody else waiting an
-/// operation is committed at once.
+/// It takes all waiting operations, lets the engine commit them together, and notifies the callers. If no other
+/// operation is waiting, one is committed at once.
 package final class WriterThread: Sendable {
-    /// More than ever wait at once in sane use; it bounds what one transaction holds in memory.
+    /// More operations than ever wait at once in normal use. It bounds the memory of one transaction.
     package static let batchLimit = 256
 
     private struct State {
         var waiting: [any WriteOperation] = []
         var isClosing = false
         var hasThread = false
-        /// The thread itself, once it runs.
+        /// The thread itself, while it runs.
         var thread: pthread_t?
-        /// What is to be done when the last operation is over.
+        /// The action after the last operation.
         var ending: (@Sendable () -> Void)?
     }
 
     private let state = Mutex(State())
-    /// The thread sleeps on it while there is nothing to do.
+    /// The thread sleeps on it while it is idle.
     private let work = ThreadSignal()
     private let end = ThreadSignal()
     private let changes: ChangeSignal
@@ -65,11 +65,11 @@ package final class WriterThread: Sendable {
         }
     }
 
-    /// Lets everything that was submitted finish, then ends the thread, and runs `ending` last of all; once, however
-    /// often it is closed.
+    /// Lets all submitted operations finish, ends the thread, and then runs `ending`, but only once however often it is
+    /// called.
     ///
-    /// Returns when all of this is done. Only on the writer's own thread, where the last reference to a vault may be
-    /// released, it does not wait: the thread comes to its end by itself.
+    /// Returns when all of this is done. On the writer's own thread, where the last reference to a vault may be
+    /// released, it does not wait: the thread then ends by itself.
     package func close(_ ending: @escaping @Sendable () -> Void = {}) {
         enum Outcome { case alone, first, later }
         let (outcome, isOwnThread) = state.withLock { state -> (Outcome, Bool) in
@@ -89,7 +89,7 @@ package final class WriterThread: Sendable {
         }
         guard !isOwnThread, outcome != .alone else { return }
         end.wait()
-        // For the next one who waits.
+        // Wakes the next waiter.
         end.send()
     }
 
@@ -100,7 +100,7 @@ package final class WriterThread: Sendable {
             state.hasThread = false
             return (state.waiting, state.ending)
         }
-        for operation in waiting { operation.finish(StoreError(.outOfMemory, "no thread can be made for writing")) }
+        for operation in waiting { operation.finish(StoreError(.outOfMemory, "the writer thread could not start")) }
         guard let ending else { return }
         ending()
         end.send()

@@ -294,7 +294,7 @@ struct WitnessCommandTests {
         }
         // It says what the file is, not that it has a note already.
         let told = try await harness.run(["witness", verb, "--witness", notes] + (verb == "accept" ? ["--yes"] : []))
-        #expect(told.status == 1 && told.error.contains("is no note of a witness"), "\(told.error)")
+        #expect(told.status == 1 && told.error.contains("is not a witness's note"), "\(told.error)")
         for name in ["notes.txt.lock", "notes.txt.tmp"] {
             #expect(!FileManager.default.fileExists(atPath: harness.path(name)))
         }
