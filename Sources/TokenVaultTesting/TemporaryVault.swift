@@ -33,10 +33,10 @@ public final class TemporaryVault: Sendable {
     ///   - timeSource: where the vault gets the time from.
     ///   - options: everything else.
     public init(
-        in place: Place = .disk, timeSource: any TimeSource = SystemTimeSource(), options: VaultOptions = .init()
+        in place: Place = .disk, timeSource: (any TimeSource)? = nil, options: VaultOptions = .init()
     ) async throws {
         var options = options
-        options.timeSource = timeSource
+        if let timeSource { options.timeSource = timeSource }
         let parent: String? =
             switch place {
             case .disk: nil

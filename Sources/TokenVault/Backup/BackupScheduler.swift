@@ -84,7 +84,7 @@ package final class BackupScheduler: Service {
 
 /// When a ``BackupScheduler`` makes backups, and which it keeps.
 public struct BackupSchedule: Sendable {
-    public enum Event: Sendable {
+    package enum Event: Sendable {
         case made(Backup)
         case removed(Backup)
         /// The next try comes within minutes.
@@ -100,11 +100,27 @@ public struct BackupSchedule: Sendable {
     /// The same.
     package var allowsSameDevice: Bool
     /// It must return soon.
-    public var onEvent: (@Sendable (Event) -> Void)?
+    package var onEvent: (@Sendable (Event) -> Void)?
 
+    /// - Parameters:
+    ///   - interval: At least a minute.
+    ///   - directory: An absolute path, on another file system than the vault's.
+    ///   - keep: Which backups are kept; nil: all.
+    ///   - recipients: Recipients of age. Only they can open the backups; empty: the keys of the vault.
+    ///   - allowsSameDevice: Whether the directory may be on the vault's own file system.
+    ///   - onFailure: Called when a backup failed. It must return soon. The next try comes within minutes.
     public init(
         every interval: Duration, directory: String, keep: BackupRetention? = nil, for recipients: [String] = [],
-        allowsSameDevice: Bool = false, onEvent: (@Sendable (Event) -> Void)? = nil
+        allowsSameDevice: Bool = false, onFailure: (@Sendable (any Error) -> Void)? = nil
+    ) {
+        self.init(
+            every: interval, directory: directory, keep: keep, for: recipients, allowsSameDevice: allowsSameDevice,
+            onEvent: { if case .failed(let error) = $0 { onFailure?(error) } })
+    }
+
+    package init(
+        every interval: Duration, directory: String, keep: BackupRetention? = nil, for recipients: [String] = [],
+        allowsSameDevice: Bool = false, onEvent: (@Sendable (Event) -> Void)?
     ) {
         self.interval = max(.seconds(60), interval)
         self.directory = directory

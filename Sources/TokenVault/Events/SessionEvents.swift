@@ -17,7 +17,7 @@ package struct SessionEvents: AsyncSequence, Sendable {
     private let subscriptions: FeedSubscriptions<SessionEvent>
     private let scope: TenantScope
 
-    /// - Parameter scope: The tenant of which events come, with the names within it.
+    /// - Parameter scope: The tenant whose events come, with the names within it.
     init(_ begin: @escaping @Sendable () -> FeedSubscription<SessionEvent>, _ scope: TenantScope) {
         subscriptions = FeedSubscriptions(begin)
         self.scope = scope

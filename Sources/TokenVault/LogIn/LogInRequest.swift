@@ -30,7 +30,7 @@ public struct LogInRequest: Sendable {
     ///   - redirectURI: By default the provider's.
     ///   - scope: By default the provider's. With `openid` in it a random nonce is sent, and the id token must repeat it.
     ///   - dpop: Whether the login is bound to a key (RFC 9449). By default what the provider's policy demands.
-    ///   - label: To tell this user's logins apart.
+    ///   - label: Distinguishes this user's logins.
     ///   - loginHint: The account that the provider should expect, such as a mail address.
     ///   - parameters: Requests beyond the scope.
     ///   - context: Given back in ``CompletedLogIn/context``: up to 16 values of 1 KiB, sealed.

@@ -89,12 +89,9 @@ extension UserManager {
     ///     and login hint belong to the app's own request.
     ///   - authorizationCode: The code of the callback (RFC 6749 §4.1.2). It works once.
     ///   - codeVerifier: The verifier of the request's code challenge (RFC 7636 §4.1); nil if it had none.
-    ///   - redirectURI: The one of the request. By default the provider's.
-    ///   - dpopKey: The key that the request named (RFC 9449 §10). By default a new one where the provider's policy
-    ///     demands one.
-    ///   - label: Distinguishes this user's logins.
+    ///   - dpopKey: The key that the request named (RFC 9449 §10). By default a new one where the provider's policy, or the
+    ///     login that is replaced, demands one.
     ///   - nonce: OpenID Connect's `nonce` as the app sent it; then the id token must repeat it.
-    ///   - resources: The APIs that the request named (RFC 8707 §2), as absolute URIs.
     /// - Throws: ``VaultError`` or, if the calling task is cancelled, `CancellationError`.
     public func logIn(
         _ request: LogInRequest, authorizationCode: AuthorizationCode, codeVerifier: CodeVerifier?,
@@ -121,9 +118,7 @@ extension UserManager {
 }
 
 extension UserManager {
-    /// - Parameters:
-    ///   - userId: The stored user id.
-    ///   - tenant: The tenant that the log-in must belong to.
+    /// - Parameter userId: The stored user id.
     func complete(
         _ callback: LogInCallback, _ binding: CallbackProof.Binding, _ userId: String?
     ) async throws -> CompletedLogIn {

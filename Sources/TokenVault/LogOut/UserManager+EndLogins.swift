@@ -34,6 +34,8 @@ extension UserManager {
                 .invalidArgument, "this would end every login of the vault",
                 hint: "name a user, a provider or a state")
         }
+        var filter = filter
+        if let tenant = names.tenant { filter.tenant = tenant }
         var report = LoginEndReport()
         var silent: Set<ProviderHandle> = []
         var pages = vault.filtered(filter, pageSize: Self.pageSize).makePages()

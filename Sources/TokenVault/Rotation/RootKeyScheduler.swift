@@ -56,8 +56,8 @@ package final class RootKeyScheduler: Service {
 }
 
 /// How often a ``RootKeyScheduler`` rotates the root key.
-public struct RootKeySchedule: Sendable {
-    public enum Event: Sendable {
+package struct RootKeySchedule: Sendable {
+    package enum Event: Sendable {
         /// An old root may have had to be kept: see ``RootKeyRotationReport/isComplete``. The next try comes in an hour.
         case rotated(RootKeyRotationReport)
         /// The next try comes in an hour.
@@ -67,9 +67,9 @@ public struct RootKeySchedule: Sendable {
     /// At least a day.
     package var interval: Duration
     /// It must return soon.
-    public var onEvent: (@Sendable (Event) -> Void)?
+    package var onEvent: (@Sendable (Event) -> Void)?
 
-    public init(every interval: Duration, onEvent: (@Sendable (Event) -> Void)? = nil) {
+    package init(every interval: Duration, onEvent: (@Sendable (Event) -> Void)? = nil) {
         self.interval = max(.seconds(86_400), interval)
         self.onEvent = onEvent
     }

@@ -18,12 +18,19 @@ public struct SchedulerOptions: Sendable {
 
     public init(
         concurrency: Int = 16, longestPause: Duration = .seconds(2), retriesRevocations: Bool = true,
-        auditRetention: AuditRetention? = .standard, onRenewal: (@Sendable (ScheduledRenewal) -> Void)? = nil
+        auditRetention: AuditRetention? = .standard
     ) {
         self.concurrency = max(1, concurrency)
         self.longestPause = max(.milliseconds(10), longestPause)
         self.retriesRevocations = retriesRevocations
         self.auditRetention = auditRetention
+    }
+
+    package init(
+        concurrency: Int = 16, longestPause: Duration = .seconds(2), auditRetention: AuditRetention? = .standard,
+        onRenewal: (@Sendable (ScheduledRenewal) -> Void)?
+    ) {
+        self.init(concurrency: concurrency, longestPause: longestPause, auditRetention: auditRetention)
         self.onRenewal = onRenewal
     }
 }

@@ -6,20 +6,20 @@ public struct VaultServiceOptions: Sendable {
     public var scheduler: SchedulerOptions?
     /// Nil: this process makes no backups.
     public var backups: BackupSchedule?
-    /// When the root key is rotated. Nil: not by this process.
-    public var rootKey: RootKeySchedule?
+    /// How old the root key becomes before it is rotated: at least a day. Nil: this process does not rotate it.
+    public var rootKeyInterval: Duration?
     /// Who is told of deaths, needs for a user and recoveries, at least once over restarts.
     public var observers: [any LoginObserver]
 
     public init(
         vault: VaultOptions = .init(), users: UserManagerOptions = .init(), scheduler: SchedulerOptions? = .init(),
-        backups: BackupSchedule? = nil, rootKey: RootKeySchedule? = nil, observers: [any LoginObserver] = []
+        backups: BackupSchedule? = nil, rootKeyInterval: Duration? = nil, observers: [any LoginObserver] = []
     ) {
         self.vault = vault
         self.users = users
         self.scheduler = scheduler
         self.backups = backups
-        self.rootKey = rootKey
+        self.rootKeyInterval = rootKeyInterval
         self.observers = observers
     }
 }

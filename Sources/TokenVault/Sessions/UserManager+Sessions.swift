@@ -50,6 +50,6 @@ extension UserManager {
         vault.events(names.feed(session), names)
     }
 
-    /// What happens to this user's logins, from now on. The user need not exist yet.
+    /// The events of this user's logins, from now on. The user need not exist yet.
     public func events(userId: String) -> some AsyncSequence<SessionEvent, Never> & Sendable { events(of: .user(userId)) }
 }

@@ -14,21 +14,21 @@ public protocol TimeSource: Sendable {
 }
 
 /// The clocks of the system.
-public struct SystemTimeSource: TimeSource {
-    public init() {}
+package struct SystemTimeSource: TimeSource {
+    package init() {}
 
-    public func now() -> Date {
+    package func now() -> Date {
         Date()
     }
 
-    public func uptime() -> Duration {
+    package func uptime() -> Duration {
         // `CLOCK_BOOTTIME` on Linux.
         Self.start.duration(to: .now)
     }
 
     private static let start = ContinuousClock.now
 
-    public func sleep(for duration: Duration) async throws {
+    package func sleep(for duration: Duration) async throws {
         try await ContinuousClock().sleep(for: duration)
     }
 }

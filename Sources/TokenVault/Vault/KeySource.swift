@@ -62,8 +62,10 @@ public struct KeySource: Sendable {
         KeySource(kind: .provider(provider))
     }
 
-    /// A passphrase, stretched with Argon2id. The cost counts only when a slot is made: opening uses the slot's own.
-    public static func passphrase(_ passphrase: Passphrase, cost: PassphraseCost = .standard) -> KeySource {
+    /// A passphrase, stretched with Argon2id: 3 passes over 256 MiB where a slot is made; opening uses the slot's own cost.
+    public static func passphrase(_ passphrase: Passphrase) -> KeySource { .passphrase(passphrase, cost: .standard) }
+
+    package static func passphrase(_ passphrase: Passphrase, cost: PassphraseCost) -> KeySource {
         KeySource(kind: .passphrase(passphrase, cost))
     }
 }
@@ -97,11 +99,11 @@ extension KeyLine: CustomStringConvertible, CustomDebugStringConvertible, Custom
 }
 
 /// How much work it is to try one passphrase.
-public struct PassphraseCost: Sendable, Equatable {
+package struct PassphraseCost: Sendable, Equatable {
     let argon2: Argon2Cost
 
     /// 3 passes over 256 MiB.
-    public static let standard = PassphraseCost(argon2: .standard)
+    package static let standard = PassphraseCost(argon2: .standard)
     /// The least that a vault accepts: for tests.
     package static let minimal = PassphraseCost(argon2: .minimum)
 }

@@ -9,6 +9,7 @@ public struct VaultOptions: Sendable {
     /// Whether a file system is used that is not known to be local, such as one in user space (FUSE), 9p or virtiofs:
     /// only if no other machine uses the vault's file through it. A known network file system is refused anyway.
     public var trustsFileSystem: Bool
+    /// By default the clocks of the system.
     public var timeSource: any TimeSource
     /// Messages are constant; nothing above `debug` in normal work; never a secret, never a user id.
     public var logger: Logger
@@ -51,7 +52,7 @@ public struct VaultOptions: Sendable {
     public init(
         migrate: Bool = false,
         trustsFileSystem: Bool = false,
-        timeSource: any TimeSource = SystemTimeSource(),
+        timeSource: (any TimeSource)? = nil,
         logger: Logger = Logger(label: "token-vault"),
         sessionEvents: SessionEventOptions = .init(),
         passphraseMemoryLimit: Int = 1024 * 1024 * 1024,
@@ -60,7 +61,7 @@ public struct VaultOptions: Sendable {
     ) {
         self.migrate = migrate
         self.trustsFileSystem = trustsFileSystem
-        self.timeSource = timeSource
+        self.timeSource = timeSource ?? SystemTimeSource()
         self.logger = logger
         self.sessionEvents = sessionEvents
         self.passphraseMemoryLimit = passphraseMemoryLimit
