@@ -1,8 +1,8 @@
 import CZlib
 
-/// Unpacks deflated bytes, step by step, with the system's zlib. The only place that knows of zlib.
+/// Decompresses deflated bytes, step by step, with the system's zlib. The only file that uses zlib.
 @safe package final class Inflater {
-    /// What stands around the data.
+    /// The framing around the data.
     package enum Format: Sendable, CaseIterable {
         /// RFC 1952.
         case gzip
@@ -28,7 +28,7 @@ import CZlib
 
     private let inflater: OpaquePointer
 
-    /// Nil without memory.
+    /// Nil if memory is exhausted.
     package init?(_ format: Format) {
         guard let made = unsafe vault_inflater_new(format.code) else { return nil }
         unsafe inflater = made
@@ -36,10 +36,11 @@ import CZlib
 
     deinit { unsafe vault_inflater_free(inflater) }
 
-    /// Begins with the next member of a file.
+    /// Starts the next member of a file.
     package func reset() -> Bool { unsafe vault_inflater_reset(inflater) != 0 }
 
-    /// Takes what it can of `input`, and puts what it can into `output`. Nil: this is not what the format says.
+    /// Consumes as much of `input` as possible, and writes as much as possible to `output`. Nil if the data is not in
+    /// the declared format.
     package func step(
         _ input: borrowing [UInt8], from start: Int, to end: Int, into output: inout [UInt8], from offset: Int
     ) -> Step? {
@@ -61,13 +62,13 @@ import CZlib
 
 extension Inflater {
     package enum Failure: Error, Equatable, Sendable {
-        /// There is more in it than allowed.
+        /// The decompressed data exceeds the limit.
         case tooLarge
-        /// It is not what the format says, or ends in the middle. What could be read comes with it.
+        /// The data is not in the declared format, or is truncated. The readable part is attached.
         case damaged([UInt8])
     }
 
-    /// All that is packed in these bytes, up to a limit.
+    /// Decompresses these bytes, up to a limit.
     package static func inflate(
         _ packed: [UInt8], _ format: Format, limit: Int
     ) throws(Failure) -> [UInt8] {
@@ -83,7 +84,7 @@ extension Inflater {
             guard output.count + step.given <= limit else { throw .tooLarge }
             output += buffer.prefix(step.given)
             guard step.isEnd else { continue }
-            // Members of gzip may follow each other.
+            // A gzip file may have several members.
             guard format == .gzip, packed[position...].starts(with: [0x1F, 0x8B]), inflater.reset() else {
                 return output
             }

@@ -1,12 +1,12 @@
 package import OAuthClient
 
-/// An answer that has come back to a redirect URI on this machine.
+/// A callback to a redirect URI on this machine.
 package struct LoopbackCallback: Sendable, CustomStringConvertible, CustomReflectable {
-    /// The URL or its path and query: it holds the code.
+    /// The URL or its path and query. It contains the code.
     package let url: String
     package let callback: AuthorizationCallback
 
-    /// - Returns: nil if it is no answer of an authorization server.
+    /// - Returns: Nil if it is not the answer of an authorization server.
     package init?(_ url: String) {
         guard let callback = try? AuthorizationCallback(parsing: url) else { return nil }
         self.url = url

@@ -1,8 +1,8 @@
 import Glibc
 import NIOCore
 
-/// Which user of this machine is at the other end of a connection to a loopback address. The kernel lists its sockets with
-/// their users on Linux; elsewhere nothing is known, and nobody is turned away.
+/// Finds which user of this machine is at the other end of a loopback connection. On Linux the kernel lists its sockets
+/// with their users. On other systems this is unknown, and every user is admitted.
 enum LoopbackPeer {
     private static let tables = ["/proc/net/tcp", "/proc/net/tcp6"]
 
@@ -18,14 +18,14 @@ enum LoopbackPeer {
             for row in String(decoding: rows, as: UTF8.self).split(separator: "\n").dropFirst() {
                 let fields = row.split(separator: " ")
                 guard fields.count > 9, from.contains(fields[1]), to.contains(fields[2]) else { continue }
-                // One without an inode has been given up by its process, and is listed as root's.
+                // A socket without an inode was closed by its process, and is listed as root's.
                 return fields[9] != "0" && UInt32(fields[7]).map(users.contains) == true
             }
         }
         return !isKnown
     }
 
-    /// To its end: the kernel gives such a file a page at a time, and has no size for it.
+    /// Reads to the end: the kernel returns such a file a page at a time, and reports no size.
     private static func content(of path: String) -> [UInt8]? {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -39,7 +39,7 @@ enum LoopbackPeer {
         }
     }
 
-    /// How the kernel writes an address: each 32 bits as a number of this machine, and the port.
+    /// The kernel's notation of an address: each 32 bits as a number of this machine, and the port.
     private static func names(of address: SocketAddress) -> Set<Substring> {
         guard let ip = address.ipAddress, let port = address.port else { return [] }
         let end = ":" + hexadecimal(port, digits: 4)

@@ -3,7 +3,7 @@ import NIOHTTP1
 import NIOPosix
 package import OAuthClient
 
-/// Waits on this machine for the browser to come back from a log-in (RFC 8252 §7.3), and takes exactly one answer.
+/// Waits on this machine for the browser to return from a log-in (RFC 8252 §7.3), and accepts exactly one answer.
 ///
 /// ```swift
 /// let listener = try await LoopbackRedirectListener.start(at: .standard)
@@ -12,16 +12,16 @@ package import OAuthClient
 /// await listener.finish(showing: .done)
 /// ```
 ///
-/// It is bound to a loopback address alone, takes few connections, each for a short time and one request, and lets nothing
-/// but the right `state` end the wait.
+/// It listens only on a loopback address, accepts few connections, each for a short time and one request, and only the
+/// right `state` ends the wait.
 package final class LoopbackRedirectListener: Sendable {
     private let channel: any Channel
     private let exchange: RedirectExchange
-    /// With the port that is listened on.
+    /// Includes the actual port.
     package let redirectURI: String
     package let port: Int
-    /// What a browser is given to open: it leads to the page of ``lead(to:)``. Other users can read the arguments of a program,
-    /// and the URL of a log-in has its `state`.
+    /// The URL that the browser opens; it redirects to the page of ``lead(to:)``. It hides the URL of the log-in, which
+    /// contains its `state`, because other users can read the arguments of a program.
     package let startURL: String
 
     private init(channel: any Channel, exchange: RedirectExchange, uri: LoopbackRedirectURI, port: Int) {
@@ -37,12 +37,12 @@ package final class LoopbackRedirectListener: Sendable {
         channel.close(promise: nil)
     }
 
-    /// Begins to listen. Every answer is turned away until ``callback(answering:)`` is called.
+    /// Begins to listen. Every answer is rejected until ``callback(answering:)`` is called.
     ///
     /// - Parameters:
-    ///   - users: whose programs may connect, by their numbers, where the system tells; nil: those of all.
+    ///   - users: the ids of the users whose programs may connect, where the system reports them; nil for all users.
     ///   - requestTime: how long a client may take to send its request.
-    /// - Throws: ``LoopbackRedirectError``, if the port is taken for example.
+    /// - Throws: ``LoopbackRedirectError``, for example if the port is taken.
     package static func start(
         at uri: LoopbackRedirectURI, admitting users: Set<UInt32>? = nil, requestTime: Duration = .seconds(10)
     ) async throws -> LoopbackRedirectListener {
@@ -50,7 +50,7 @@ package final class LoopbackRedirectListener: Sendable {
         let requestTime = TimeAmount(requestTime)
         let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.backlog, value: 32)
-            // Without it a fixed port would be taken for a minute after each log-in.
+            // Without it a fixed port would stay taken for a minute after each log-in.
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -74,7 +74,7 @@ package final class LoopbackRedirectListener: Sendable {
         }
     }
 
-    /// Sends the browser that opens ``startURL`` there.
+    /// Redirects the browser that opens ``startURL`` to this URL.
     package func lead(to url: String) { exchange.lead(to: url) }
 
     /// The answer to the log-in with `state`. Call it once.
@@ -90,13 +90,13 @@ package final class LoopbackRedirectListener: Sendable {
 
     /// Shows the browser how the log-in ended, and closes.
     ///
-    /// - Parameter patience: how long a browser that has brought the answer may take to fetch the page.
+    /// - Parameter patience: How long a browser that has brought the answer may take to fetch the page.
     package func finish(showing page: RedirectPage, patience: Duration = .seconds(3)) async {
         await exchange.show(page, patience: TimeAmount(patience))
         await close()
     }
 
-    /// Stops listening and ends all connections.
+    /// Stops listening and closes all connections.
     package func close() async {
         exchange.end(showing: .ended)
         try? await channel.close()
@@ -104,10 +104,10 @@ package final class LoopbackRedirectListener: Sendable {
     }
 }
 
-/// Why there is no listener.
+/// The reason why there is no listener.
 package enum LoopbackRedirectError: Error {
     case portTaken
     case cannotListen
-    /// Of one connection, not of the listener.
+    /// Concerns one connection, not the listener.
     case tooManyConnections
 }

@@ -1,14 +1,14 @@
-/// A redirect URI at this machine (RFC 8252 §7.3): `http://127.0.0.1/callback`, with or without a port.
+/// A redirect URI to this machine (RFC 8252 §7.3): `http://127.0.0.1/callback`, with or without a port.
 package struct LoopbackRedirectURI: Sendable, Hashable {
     package enum Host: String, Sendable {
         case ipv4 = "127.0.0.1"
         case ipv6 = "[::1]"
-        /// RFC 8252 §8.3 advises against it; some servers register nothing else.
+        /// RFC 8252 §8.3 advises against it, but some servers register nothing else.
         case localhost
     }
 
     package let host: Host
-    /// nil: any port that is free, which a server has to allow (RFC 8252 §7.3).
+    /// Nil for any free port, which a server has to allow (RFC 8252 §7.3).
     package let port: Int?
     /// From the first slash on; empty if the URI ends with its authority.
     package let path: String
@@ -21,7 +21,7 @@ package struct LoopbackRedirectURI: Sendable, Hashable {
         self.path = path
     }
 
-    /// - Returns: nil unless `text` is plain `http` to this machine, without user, query or fragment.
+    /// - Returns: Nil unless `text` is plain `http` to this machine, without user, query or fragment.
     package init?(_ text: String) {
         guard text.utf8.count <= 1_024, text.lowercased().hasPrefix("http://") else { return nil }
         let rest = text.dropFirst("http://".count)
@@ -48,10 +48,10 @@ package struct LoopbackRedirectURI: Sendable, Hashable {
 
     func at(path: String) -> LoopbackRedirectURI { LoopbackRedirectURI(host: host, port: port, path: path) }
 
-    /// The URI as the authorization server gets it.
+    /// The URI in the form sent to the authorization server.
     package func text(port: Int) -> String { "http://\(host.rawValue):\(port)\(path)" }
 
-    /// Where the listener binds: never an address that another machine can reach.
+    /// The address that the listener binds to, never one that another machine can reach.
     var bindAddress: String { host == .ipv6 ? "::1" : "127.0.0.1" }
 
     private static func names(_ host: Host, _ authority: Substring) -> Bool {

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHTTP1
 
-/// One connection at the listener: one request in limited time, one response, end.
+/// One connection to the listener: one request in limited time, one response, then it closes.
 final class RedirectConnection: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
@@ -29,7 +29,7 @@ final class RedirectConnection: ChannelInboundHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         let channel = context.channel
-        // For the whole request, not between its bytes: a client that sends one byte a second gets no longer.
+        // For the whole request, not between its bytes: a client that sends one byte a second gets no more time.
         deadline = context.eventLoop.scheduleTask(in: requestTime) { channel.close(promise: nil) }
     }
 
@@ -38,7 +38,7 @@ final class RedirectConnection: ChannelInboundHandler {
         guard let client = context.channel.remoteAddress, let own = context.channel.localAddress,
             LoopbackPeer.isOne(of: users, client, to: own)
         else {
-            // Neither an answer nor a place is for another user of this machine.
+            // Another user of this machine gets no answer and takes no connection slot.
             context.close(promise: nil)
             return
         }
@@ -78,7 +78,7 @@ final class RedirectConnection: ChannelInboundHandler {
         case .accept:
             write(.seeOther, RedirectPage.sendOn(to: exchange.resultPath), nil, context, then: nil)
         case .result:
-            // The log-in may take longer to end than a request to come.
+            // The log-in may take longer to end than a request may take to arrive.
             deadline?.cancel()
             exchange.outcome.hop(to: context.eventLoop).assumeIsolated().whenSuccess { page in
                 self.respond(page, to: head, context, then: self.exchange.delivered)

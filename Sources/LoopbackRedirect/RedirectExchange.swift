@@ -3,7 +3,7 @@ import NIOHTTP1
 import OAuthClient
 import Synchronization
 
-/// What the connections of one listener share.
+/// The state that the connections of one listener share.
 final class RedirectExchange: Sendable {
     static let maximumConnections = 32
 
@@ -14,7 +14,7 @@ final class RedirectExchange: Sendable {
 
     private struct Connection {
         let channel: any Channel
-        /// Whether its request has still to come.
+        /// Whether its request has not arrived yet.
         var isSilent = true
     }
 
@@ -24,7 +24,7 @@ final class RedirectExchange: Sendable {
     private let state: Mutex<State>
     private let answer: EventLoopPromise<LoopbackCallback>
     private let result: EventLoopPromise<RedirectPage>
-    /// Kept when a browser has seen the result.
+    /// Fulfilled when a browser has seen the result.
     private let delivery: EventLoopPromise<Void>
     private let eventLoop: any EventLoop
 
@@ -47,7 +47,7 @@ final class RedirectExchange: Sendable {
         }
     }
 
-    /// Whether one more connection is accepted. Of those that say nothing, the oldest has to make room.
+    /// Whether one more connection is accepted. The oldest connection without a request makes room.
     func admit(_ channel: any Channel) -> Bool {
         let (isAdmitted, silent) = state.withLock { state -> (Bool, (any Channel)?) in
             var silent: (any Channel)?
@@ -67,7 +67,7 @@ final class RedirectExchange: Sendable {
         return isAdmitted
     }
 
-    /// A request has come.
+    /// Notes that a request has arrived.
     func hears(_ channel: any Channel) {
         state.withLock { state in
             guard let index = state.connections.firstIndex(where: { $0.channel === channel }) else { return }
@@ -92,14 +92,14 @@ final class RedirectExchange: Sendable {
         return step
     }
 
-    /// How the log-in ended; a promise until it is known.
+    /// The result of the log-in, once it is known.
     var outcome: EventLoopFuture<RedirectPage> { result.futureResult }
 
     func delivered() {
         delivery.succeed(())
     }
 
-    /// The wait for an answer has ended.
+    /// Ends the wait for an answer.
     func giveUp() {
         state.withLock { $0.desk.close() }
         answer.fail(CancellationError())
@@ -125,7 +125,7 @@ final class RedirectExchange: Sendable {
         delivered()
     }
 
-    /// Whether the browser brought the answer; known, because ``giveUp()`` came before.
+    /// Whether the browser brought the answer. This is known, because ``giveUp()`` was called before.
     private func hasAnswer() async -> Bool {
         (try? await answer.futureResult.get()) != nil
     }

@@ -1,7 +1,7 @@
 import NIOHTTP1
 
 extension RedirectPage {
-    /// The page and its fields. It loads and runs nothing, and cannot be framed or cached.
+    /// The page and its header fields. It loads and runs nothing, and cannot be framed or cached.
     func response(styleNonce nonce: String) -> (HTTPHeaders, String) {
         let body = html(nonce)
         var headers = Self.commonHeaders
@@ -15,7 +15,7 @@ extension RedirectPage {
         return (headers, body)
     }
 
-    /// Sends the browser from the URL with the code to one without.
+    /// Redirects the browser from the URL with the code to one without.
     static func sendOn(to path: String) -> HTTPHeaders {
         var headers = commonHeaders
         headers.add(name: "Location", value: path)

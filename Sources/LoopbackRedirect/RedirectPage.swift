@@ -1,4 +1,4 @@
-/// What the listener shows in the browser: fixed words, and at most the provider's reason for a refusal.
+/// The page that the listener shows in the browser: fixed text, and at most the provider's reason for a refusal.
 package struct RedirectPage: Sendable, Hashable {
     enum Mark: Sendable {
         case done
@@ -10,7 +10,7 @@ package struct RedirectPage: Sendable, Hashable {
     let mark: Mark
     let title: String
     let sentences: [String]
-    /// What the provider said, shown as a quotation.
+    /// The provider's explanation, shown as a quotation.
     var quotation: String?
 
     package static let done = RedirectPage(

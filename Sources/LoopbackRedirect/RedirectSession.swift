@@ -1,35 +1,36 @@
 import NIOHTTP1
 import OAuthClient
 
-/// Decides what each request at the listener gets; does no I/O.
+/// Decides the response to each request at the listener; does no I/O.
 struct RedirectSession {
     enum Phase {
         /// The port is open so that its number is known; no log-in has begun.
         case idle
         case waiting(AuthorizationState)
-        /// The one answer has come, from the browser or another way.
+        /// The only answer has arrived, from the browser or another way.
         case taken
     }
 
     enum Step {
         case page(RedirectPage)
-        /// The browser that was opened is sent on to the log-in.
+        /// Redirect the opened browser to the log-in.
         case start(String)
-        /// The answer to the log-in. The browser is sent on at once, so that the code leaves the address bar and the
-        /// tab's history without any script.
+        /// The answer to the log-in. The browser is redirected immediately, so that the code leaves the address bar and
+        /// the tab's history without any script.
         case accept(LoopbackCallback)
-        /// Hold the request until it is known how the log-in ended.
+        /// Hold the request until the result of the log-in is known.
         case result
     }
 
     let path: String
-    /// Hard to guess: what is shown there is for the browser that brought the answer.
+    /// Hard to guess: its page is for the browser that brought the answer.
     let resultPath: String
-    /// Hard to guess: it leads to the log-in.
+    /// Hard to guess: it redirects to the log-in.
     let startPath: String
-    /// Where it leads; nil before the log-in has begun.
+    /// The target of the redirect; nil before the log-in has begun.
     var destination: String?
-    /// What the `Host` field may say. A page elsewhere that let its name point to this machine has another.
+    /// The allowed values of the `Host` field. A page on another site whose name resolves to this machine sends another
+    /// one.
     let authorities: Set<String>
     private(set) var phase = Phase.idle
 
@@ -65,7 +66,7 @@ struct RedirectSession {
         return destination.map { .start($0) } ?? .page(.nothingHere)
     }
 
-    /// Only the answer with the right state ends the wait: no other request can end it.
+    /// Only the answer with the right state ends the wait.
     private mutating func callback(_ target: String) -> Step {
         switch phase {
         case .idle: return .page(.nothingHere)

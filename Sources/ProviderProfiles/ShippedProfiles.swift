@@ -1,7 +1,7 @@
-/// The provider profiles that come with the library, as the text of their files.
+/// The provider profiles that ship with the library, as the text of their files.
 ///
-/// A target of its own, because a literal of some kilobytes is slow to compile: here that is paid once, not whenever
-/// the code that reads profiles changes.
+/// A separate target, because a literal of several kilobytes is slow to compile: this way it is compiled once, not
+/// whenever the code that reads profiles changes.
 package enum ShippedProfiles {
     package struct File: Sendable {
         /// The file's name without its extension: the profile's name.

@@ -3,8 +3,8 @@ import NIOPosix
 import OAuthClient
 
 extension AsyncHTTPTransport {
-    /// Whether an address is none of the public network: this machine, a private network, a link, a metadata service, an
-    /// address for documents or for many receivers (RFC 6890). Also what is no address.
+    /// Whether an address is outside the public network: this machine, a private network, a link, a metadata service,
+    /// or an address for documentation or multicast (RFC 6890). Also true of a text that is not an address.
     ///
     /// ```swift
     /// let transport = AsyncHTTPTransport(options: .init(deniesAddress: AsyncHTTPTransport.isSpecialPurpose))
@@ -26,7 +26,8 @@ extension AsyncHTTPTransport {
         (0xC612_0000, 15), (0xC633_6400, 24), (0xCB00_7100, 24), (0xE000_0000, 3),
     ]
 
-    /// Only 2000::/3 is given to the public network, without the parts that lead elsewhere, and documents.
+    /// Only 2000::/3 is assigned to the public network, except for the parts that lead elsewhere or are for
+    /// documentation.
     private static func isGlobal(version6 text: String) -> Bool {
         let groups = text.split(separator: ":", omittingEmptySubsequences: false).map { UInt32($0, radix: 16) ?? 0 }
         guard let first = groups.first, (0x2000...0x3FFE).contains(first), first != 0x2002 else { return false }
@@ -34,7 +35,7 @@ extension AsyncHTTPTransport {
         return first != 0x2001 || second >= 0x200 && second != 0x0DB8
     }
 
-    /// Refuses a host whose name leads to an address that is denied, before anything is connected.
+    /// Rejects a host whose name resolves to a denied address, before any connection is made.
     func refuseDenied(_ host: String, _ route: CertificateClients.Route) async throws(HTTPTransportError) {
         guard let denies = options.deniesAddress(route) else { return }
         let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
@@ -49,7 +50,7 @@ extension AsyncHTTPTransport {
 }
 
 extension AsyncHTTPTransport.Options {
-    /// Nil where a proxy connects.
+    /// Nil where a proxy makes the connection.
     func deniesAddress(_ route: CertificateClients.Route) -> (@Sendable (String) -> Bool)? {
         proxy == nil || route.isDirect ? deniesAddress : nil
     }

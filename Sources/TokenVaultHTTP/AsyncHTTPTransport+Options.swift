@@ -4,22 +4,23 @@ import NIOSSL
 import OAuthClient
 
 extension AsyncHTTPTransport {
-    /// What an owner may choose. Everything else is fixed by what a token endpoint needs.
+    /// The settings that an owner may choose. Everything else is fixed by the needs of a token endpoint.
     public struct Options: Sendable {
         /// Plain `http` to `localhost`, `127.0.0.0/8` and `[::1]`: for tests and development servers.
         public var allowsInsecureLoopback: Bool
         /// The certificate authorities that may vouch for a server.
         public var trustRoots: TrustRoots
-        /// The longest that an attempt to connect lasts, TLS included, even if no request waits for it any longer. A
+        /// The maximum duration of an attempt to connect, TLS included, even if no request waits for it any longer. A
         /// request's own `HTTPLimits` may be shorter.
         public var connectTimeout: Duration
-        /// Sent as `User-Agent` where the request names none: some providers refuse requests without.
+        /// Sent as `User-Agent` where the request has none: some providers reject requests without one.
         public var userAgent: String
-        /// Through which connections go; nil: straight to the provider. Plain `http` to this machine never goes through it.
+        /// The proxy for connections; nil to connect directly to the provider. Plain `http` to this machine never uses
+        /// it.
         public var proxy: Proxy?
-        /// Whether nothing may be sent to an address, in the form of RFC 5952: for services that take providers from their
-        /// customers, who could have it ask machines that they cannot reach themselves. Asked before connecting, and again
-        /// of the address that was connected to; not where a proxy decides. See
+        /// Whether an address, in the form of RFC 5952, is denied: for services whose customers configure providers,
+        /// and who could make the service call machines that they cannot reach themselves. Called before connecting,
+        /// and again with the address that was connected to, but not where a proxy decides. See
         /// ``AsyncHTTPTransport/isSpecialPurpose(_:)``.
         public var deniesAddress: (@Sendable (String) -> Bool)?
 
@@ -40,16 +41,16 @@ extension AsyncHTTPTransport {
         }
     }
 
-    /// Certificate authorities: those of the system, and perhaps a company's own.
+    /// Certificate authorities: those of the system, and optionally a company's own.
     public struct TrustRoots: Sendable {
         let additional: [NIOSSLCertificate]
 
         /// The system's certificate store.
         public static let system = TrustRoots(additional: [])
 
-        /// The system's store and the certificates of a PEM file, for providers inside a company.
+        /// The system's store plus the certificates of a PEM file, for providers inside a company.
         ///
-        /// - Throws: when the file cannot be read or holds no certificate.
+        /// - Throws: An error if the file cannot be read or contains no certificate.
         public static func systemAnd(pemFile path: String) throws -> TrustRoots {
             let certificates = try NIOSSLCertificate.fromPEMFile(path)
             guard !certificates.isEmpty else { throw NIOSSLError.failedToLoadCertificate }
@@ -57,13 +58,14 @@ extension AsyncHTTPTransport {
         }
     }
 
-    /// The most that one connection may deliver, in bytes and whatever `HTTPLimits` say: it also counts what never
-    /// becomes a reply, such as an endless row of `100 Continue`.
+    /// The maximum number of bytes that one connection may deliver, whatever `HTTPLimits` say: it also counts bytes
+    /// that never become a reply, such as an endless series of `100 Continue`.
     static let bytesPerConnection = 2 << 20
-    /// The most that may come before a reply's head is whole: 16 informational heads, handshake and all. One read may
-    /// bring 64 KiB, and the head may end in it.
+    /// The maximum number of bytes before a reply's head is complete: 16 informational heads, handshake and all. One
+    /// read may bring 64 KiB, and the head may end in it.
     static let bytesBeforeHead = 256 << 10
-    /// The most pieces of a body. A piece is a read's worth or a chunk, so no server needs a chunk for every byte.
+    /// The maximum number of pieces of a body. A piece is one read or one chunk, so no server needs a chunk for every
+    /// byte.
     static let mostBodyParts = 8_192
 }
 

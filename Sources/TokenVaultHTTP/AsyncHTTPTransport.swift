@@ -3,25 +3,25 @@ public import HTTPTypes
 import NIOCore
 public import OAuthClient
 
-/// The network of a vault: sends each request exactly once, over a connection of its own.
+/// The network of a vault: sends each request exactly once, over its own connection.
 ///
 /// ```swift
 /// let users = try await UserManager(vault: vault, transport: AsyncHTTPTransport())
 /// ```
 ///
-/// What it refuses to do, because a refresh token often works only once:
+/// Because a refresh token often works only once, the transport does not:
 ///
-/// - follow a redirect: the reply is returned as it came, so that a token never reaches a host that you did not
+/// - follow redirects: the reply is returned unchanged, so that a token never reaches a host that you did not
 ///   configure;
-/// - send anything twice: no retry, neither of a request nor of a connection attempt;
-/// - reuse a connection: a server may close an idle connection at the moment a request is written to it, and then it
-///   cannot be known whether the request was processed. Every request opens its own and closes it after the reply;
-/// - take a proxy from the environment: it goes through ``Options/proxy``, or through none;
-/// - share a connection between requests that show different client certificates;
+/// - send anything twice: it retries neither requests nor connection attempts;
+/// - reuse a connection: a server may close an idle connection at the moment a request is written to it, and then it is
+///   unknown whether the request was processed. Every request opens its own and closes it after the reply;
+/// - take a proxy from the environment: it uses ``Options/proxy``, or none;
+/// - share a connection between requests with different client certificates;
 /// - speak plain `http`, unless ``Options/allowsInsecureLoopback`` is set and the host is this machine.
 ///
-/// TLS is at least 1.2 with the host name verified. What it spends is bounded: bytes, header fields and, by
-/// `HTTPLimits`, one deadline for everything from name resolution to the last byte of the body.
+/// TLS is at least 1.2 with the host name verified. Every reply is bounded: in bytes, in header fields and, by
+/// `HTTPLimits`, by one deadline for everything from name resolution to the last byte of the body.
 public final class AsyncHTTPTransport: HTTPTransport {
     let clients: CertificateClients
     let options: Options
@@ -31,16 +31,16 @@ public final class AsyncHTTPTransport: HTTPTransport {
         clients = CertificateClients { try .oneRequestPerConnection(options, $0) }
     }
 
-    /// Closes what is still open. Requests in flight fail; later ones are refused as not sent.
+    /// Closes open connections. Requests in flight fail, and later ones are rejected as not sent.
     ///
-    /// Close the vault first: it waits for renewals under way, which would end in doubt without their connections.
-    /// Waits for attempts to connect that were given up, so at most ``Options/connectTimeout``.
+    /// Close the vault first: it waits for renewals in progress, which would end in doubt without their connections.
+    /// Waits for abandoned attempts to connect, so at most ``Options/connectTimeout``.
     public func shutdown() async { await clients.shutDown() }
 
     /// Sends `request` once and reads the whole reply.
     ///
     /// - Throws: `HTTPTransportError`, whose phase says whether the server may have seen the request: not while
-    ///   resolving, connecting and shaking hands; possibly from the moment its first byte was written.
+    ///   resolving, connecting and shaking hands, but possibly once its first byte was written.
     public func send(
         _ request: HTTPRequest,
         body: [UInt8],
@@ -49,7 +49,7 @@ public final class AsyncHTTPTransport: HTTPTransport {
         try await exchange(request, body, limits, nil)
     }
 
-    /// The same, showing a client certificate (RFC 8705). Plain `http` is refused: nothing could be shown there.
+    /// The same with a client certificate (RFC 8705). Plain `http` is rejected, because it cannot present one.
     public func send(
         _ request: HTTPRequest, body: [UInt8], limits: HTTPLimits, showing certificate: ClientCertificate
     ) async throws(HTTPTransportError) -> HTTPReply {
@@ -63,7 +63,7 @@ public final class AsyncHTTPTransport: HTTPTransport {
         guard certificate == nil || !target.isPlain else { throw HTTPTransportError(.notSent, .refused) }
         let outgoing = try target.clientRequest(request, body: body, userAgent: options.userAgent)
         let exchange = Exchange(limits: limits)
-        // Plain http to this machine means this machine, also where a proxy is set.
+        // Plain http to this machine means this machine, even where a proxy is set.
         let route = CertificateClients.Route(
             certificate: certificate, isDirect: target.isPlain && options.proxy != nil)
         try await refuseDenied(target.host, route)
@@ -71,8 +71,8 @@ public final class AsyncHTTPTransport: HTTPTransport {
         defer { withExtendedLifetime(lease) {} }
         let client = lease.client
         let eventLoop = client.eventLoopGroup.any()
-        // Delegate and channel on one event loop: "head sent" is noted in the same turn in which the head is written,
-        // so no deadline or cancellation can slip between the two and call a sent request unsent.
+        // Delegate and channel share one event loop: "head sent" is noted in the same iteration in which the head is
+        // written, so no deadline or cancellation can come between the two and report a sent request as unsent.
         let task = client.execute(
             request: outgoing,
             delegate: exchange,

@@ -4,14 +4,14 @@ import NIOSSL
 import OAuthClient
 import Synchronization
 
-/// One HTTP client for each client certificate, so that no connection ever serves requests that show different ones.
+/// One HTTP client for each client certificate, so that no connection ever serves requests with different certificates.
 ///
-/// There are at most as many clients as the limit says, and those in use: the one that was unused longest goes first.
+/// The number of idle clients is limited: the one unused for longest is closed first. Clients in use are kept.
 final class CertificateClients: Sendable {
-    /// What a client's connections have in common.
+    /// The properties that a client's connections share.
     struct Route: Hashable, Sendable {
         var certificate: ClientCertificate?
-        /// Past the egress proxy.
+        /// Bypasses the egress proxy.
         var isDirect = false
     }
 
@@ -37,16 +37,16 @@ final class CertificateClients: Sendable {
     }
 
     deinit {
-        // AsyncHTTPClient insists on being shut down; an owner who forgets must not crash the service.
+        // AsyncHTTPClient requires a shutdown; an owner who forgets it must not crash the service.
         for client in takeAll() { client.shutdown { _ in } }
     }
 
-    /// How many there are.
+    /// The number of clients.
     var count: Int { state.withLock { $0.entries.count } }
 
-    /// A client that stays as long as the lease does.
+    /// A client that stays open while the lease lives.
     ///
-    /// - Throws: a `notSent` error after ``shutDown()``, and for a certificate that TLS does not take.
+    /// - Throws: A `notSent` error after ``shutDown()``, and for a certificate that TLS does not accept.
     func lease(_ route: Route) throws(HTTPTransportError) -> Lease {
         let (found, idle): (Result<Lease, HTTPTransportError>, HTTPClient?) = state.withLock { state in
             guard !state.isShutDown else { return (.failure(HTTPTransportError(.notSent, .cancelled)), nil) }
@@ -75,9 +75,9 @@ final class CertificateClients: Sendable {
         state.withLock { $0.entries[route]?.leases -= 1 }
     }
 
-    /// Closes all of them. Requests in flight fail.
+    /// Closes all clients. Requests in flight fail.
     func shutDown() async {
-        // Fails only when it was shut down already.
+        // Fails only if it was already shut down.
         for client in takeAll() { try? await client.shutdown() }
     }
 
@@ -88,7 +88,7 @@ final class CertificateClients: Sendable {
         }
     }
 
-    /// Keeps a client from being closed for another one.
+    /// Prevents a client from being closed to make room for another one.
     final class Lease: Sendable {
         let client: HTTPClient
         private let route: Route
@@ -105,7 +105,7 @@ final class CertificateClients: Sendable {
 }
 
 extension CertificateClients.State {
-    /// What has to go before another one comes.
+    /// Removes the client that must close before another one opens.
     fileprivate mutating func removeIdle() -> HTTPClient? {
         guard entries.count >= CertificateClients.limit,
             let idle = entries.filter({ $0.value.leases == 0 }).min(by: { $0.value.usedAt < $1.value.usedAt })
@@ -116,7 +116,7 @@ extension CertificateClients.State {
 }
 
 extension TLSConfiguration {
-    /// For a client: TLS 1.2 at least, names verified.
+    /// A client's TLS configuration: at least TLS 1.2, names verified.
     static func client(
         _ trustRoots: AsyncHTTPTransport.TrustRoots, showing certificate: ClientCertificate?
     ) throws -> TLSConfiguration {

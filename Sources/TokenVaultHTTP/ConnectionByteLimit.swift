@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Closes a connection that delivers more than any honest reply needs: before its head is whole, and in all.
+/// Closes a connection that delivers more than any honest reply needs, either before its head is complete or in total.
 final class ConnectionByteLimit: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -13,20 +13,22 @@ final class ConnectionByteLimit: ChannelInboundHandler {
 
     /// - Parameters:
     ///   - most: bytes that the connection may deliver, its handshake included.
-    ///   - mostOfHead: bytes before the end of the reply's head. The parser bounds header fields, but not the status line.
+    ///   - mostOfHead: bytes before the end of the reply's head. The parser bounds header fields, but not the status
+    ///     line.
     init(_ most: Int, mostOfHead: Int) {
         self.most = most
         self.mostOfHead = mostOfHead
     }
 
-    /// The reply's head is whole.
+    /// Notes that the reply's head is complete.
     func headArrived() { isPastHead = true }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // What was read before the connection closed still comes.
+        // Bytes that were read before the connection closed still arrive.
         if isRefused { return }
         delivered += unwrapInboundIn(data).readableBytes
-        // The head that ends in these bytes is known only behind the parser; what came before them is not whole yet.
+        // Only the parser, which comes later, knows whether the head ends in these bytes; the bytes before them did not
+        // complete it.
         if delivered > most || (!isPastHead && delivered > mostOfHead) {
             isRefused = true
             context.fireErrorCaught(ReplyRefused.tooLarge)

@@ -5,7 +5,7 @@ import NIOHTTP1
 import OAuthClient
 import Synchronization
 
-/// Why a reply is not passed on.
+/// The reason why a reply is rejected.
 enum ReplyRefused: Error {
     case tooLarge
     case malformedHead
@@ -18,7 +18,7 @@ final class Exchange: HTTPClientResponseDelegate {
         var response: HTTPResponse?
         var body: [UInt8] = []
         var bodyParts = 0
-        /// The reply is useless, and what it holds is kept.
+        /// The reply is unusable, but its content is kept.
         var refusal: ReplyRefused?
         /// Ends the wait for the rest of such a reply.
         var cancelWait: (@Sendable () -> Void)?
@@ -36,7 +36,7 @@ final class Exchange: HTTPClientResponseDelegate {
         state.withLock { $0.mayHaveBeenSent }
     }
 
-    /// What has come of the reply, if its head has.
+    /// The part of the reply that has arrived, if it includes the head.
     var received: HTTPReply? {
         state.withLock { state in state.response.map { HTTPReply(response: $0, body: state.body) } }
     }
@@ -46,7 +46,7 @@ final class Exchange: HTTPClientResponseDelegate {
     }
 
     func didReceiveHead(task: HTTPClient.Task<HTTPReply>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
-        // A head that is refused comes before a body that may hold the only copy of a token.
+        // A rejected head precedes a body that may hold the only copy of a token.
         let response: HTTPResponse
         var refusal: ReplyRefused?
         do throws(ReplyRefused) {
@@ -57,7 +57,7 @@ final class Exchange: HTTPClientResponseDelegate {
             fields[.contentType] = head.headers.first(name: "content-type").map { String($0.prefix(256)) }
             response = HTTPResponse(status: status, headerFields: fields)
             refusal = error
-            // Not for as long as a reply of use: what follows is a body, or nothing.
+            // A shorter wait than for a usable reply: what follows is a body, or nothing.
             let wait = task.eventLoop.scheduleTask(in: ResponseHeadGuard.patience) { task.fail(reason: error) }
             state.withLock { $0.cancelWait = { wait.cancel() } }
         }
@@ -92,7 +92,7 @@ final class Exchange: HTTPClientResponseDelegate {
         endWait()
     }
 
-    /// Whether the rest of a reply that is refused is waited for.
+    /// Whether it waits for the rest of a rejected reply.
     var isWaitingForRest: Bool { state.withLock { $0.cancelWait != nil } }
 
     private func endWait() {
@@ -112,7 +112,7 @@ final class Exchange: HTTPClientResponseDelegate {
         }
     }
 
-    /// The reason phrase is left behind: it is free text of the server and means nothing.
+    /// Drops the reason phrase: it is free text from the server and means nothing.
     private func response(from head: HTTPResponseHead) throws(ReplyRefused) -> HTTPResponse {
         guard let status = Self.status(of: head) else { throw .malformedHead }
         let bytes = head.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }

@@ -6,7 +6,8 @@ import NIOSSL
 import OAuthClient
 
 extension HTTPTransportError {
-    /// The one place where errors of the network libraries become ours. Their texts stay behind: they may quote the peer.
+    /// The only place that maps errors of the network libraries to ours. Their texts are dropped, because they may
+    /// quote the peer.
     init(_ error: any Error, mayHaveBeenSent: Bool, received: HTTPReply? = nil) {
         let mayHaveBeenSent = mayHaveBeenSent && !(received == nil && Self.refusesCertificate(error))
         self.init(
@@ -35,9 +36,9 @@ extension HTTPTransportError {
         }
     }
 
-    /// In TLS 1.3 a client has finished its handshake, and may have written its request, before the server looks at its
-    /// certificate. A server that refuses it then never reads the request: what it could read it with depends on the
-    /// client's last message of the handshake (RFC 8446 §4.4.4).
+    /// In TLS 1.3 a client has finished its handshake, and may have written its request, before the server checks its
+    /// certificate. A server that rejects the certificate never reads the request: the keys for reading it depend on
+    /// the client's last handshake message (RFC 8446 §4.4.4).
     private static func refusesCertificate(_ error: any Error) -> Bool {
         guard let error = error as? BoringSSLError, case .sslError(let stack) = error else { return false }
         let alerts = [
@@ -57,7 +58,7 @@ extension HTTPTransportError {
         case .cancelled:
             .cancelled
         case .remoteConnectionClosed:
-            // Before the request, a connection that had come about can end only in its handshake.
+            // Before the request is sent, an established connection can only fail in its handshake.
             mayHaveBeenSent ? .reset : .tls
         case .requestStreamCancelled:
             mayHaveBeenSent ? .reset : .connect

@@ -2,8 +2,8 @@ import AsyncHTTPClient
 public import OAuthClient
 
 extension AsyncHTTPTransport {
-    /// An egress proxy: each connection to a provider goes through it (HTTP CONNECT, RFC 9110 §9.3.6). TLS is between this
-    /// process and the provider, so the proxy learns the provider's name and port and nothing else.
+    /// An egress proxy for all connections to providers (HTTP CONNECT, RFC 9110 §9.3.6). TLS is between this process
+    /// and the provider, so the proxy learns only the provider's name and port.
     ///
     /// It is never taken from the environment.
     public struct Proxy: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
@@ -11,12 +11,12 @@ extension AsyncHTTPTransport {
         let port: Int
         private let credentials: Credentials?
 
-        /// What the proxy asks for (RFC 7617).
+        /// The credentials that the proxy requires (RFC 7617).
         public struct Credentials: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
             let user: String
             let password: String
 
-            /// - Throws: `OAuthValueError` for what basic authentication cannot carry.
+            /// - Throws: `OAuthValueError` for values that basic authentication cannot carry.
             public init(user: String, password: String) throws(OAuthValueError) {
                 let texts = [user, password]
                 guard !user.isEmpty, !user.contains(":") else {
@@ -35,8 +35,8 @@ extension AsyncHTTPTransport {
         }
 
         /// - Parameters:
-        ///   - url: `http://HOST:PORT`; the port is 80 if it is left out. Credentials do not belong into it.
-        ///   - credentials: What the proxy asks for, if it does.
+        ///   - url: `http://HOST:PORT`; the default port is 80. It must not contain credentials.
+        ///   - credentials: The credentials that the proxy requires, if any.
         /// - Throws: `OAuthValueError`.
         public init(_ url: String, credentials: Credentials? = nil) throws(OAuthValueError) {
             var rest = url[...]

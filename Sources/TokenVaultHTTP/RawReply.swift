@@ -1,39 +1,39 @@
 import HTTPTypes
 import OAuthClient
 
-/// What has arrived of a reply, read leniently beside the parser: what the parser refuses may hold the only copy of a
-/// token, and what follows a whole body is of no interest.
+/// The received part of a reply, read leniently in parallel with the parser: a reply that the parser rejects may hold
+/// the only copy of a token, and anything after a complete body is ignored.
 struct RawReply {
-    /// No more than this is kept.
+    /// The maximum length of the body that is kept.
     static let mostBody = 65_536
     private static let mostHead = 131_072
 
     private enum State {
         case head
-        /// Until so many bytes have come; nil: until the connection ends.
+        /// Until this many bytes have arrived; nil until the connection ends.
         case plain(left: Int?)
         case chunkSize
         case chunk(left: Int)
         case chunkEnd
-        /// The zero chunk has come. Trailer fields, if any, say nothing.
+        /// The zero chunk has arrived. Trailer fields, if any, mean nothing.
         case whole
-        /// What comes now can no longer be framed.
+        /// The framing of the rest is lost.
         case broken
     }
 
     private var state = State.head
-    /// Of the head, or of the line with a chunk's size.
+    /// A line of the head, or the line with a chunk's size.
     private var line: [UInt8] = []
     private var fields: [String: String] = [:]
     private(set) var status: Int?
     private(set) var body: [UInt8] = []
-    /// Bytes of the body, with those that are not kept.
+    /// The length of the body, including bytes that are not kept.
     private(set) var bodyCount = 0
 
-    /// The zero chunk of a chunked body has come.
+    /// The zero chunk of a chunked body has arrived.
     var isWholeInChunks: Bool { if case .whole = state { true } else { false } }
 
-    /// Nothing more that would be kept can come.
+    /// No more bytes that would be kept can arrive.
     var isComplete: Bool {
         switch state {
         case .whole: true
@@ -43,7 +43,7 @@ struct RawReply {
         }
     }
 
-    /// What may be worth keeping; nil before the end of the head.
+    /// The part that may be worth keeping; nil before the end of the head.
     var reply: HTTPReply? {
         guard let status, (100...999).contains(status) else { return nil }
         var kept = HTTPFields()
@@ -123,7 +123,7 @@ struct RawReply {
         }
     }
 
-    /// The line before a chunk, or the empty one after it.
+    /// Reads the line before a chunk, or the empty one after it.
     private mutating func readLine(_ rest: inout ArraySlice<UInt8>) {
         while let byte = rest.first {
             line.append(byte)
@@ -150,7 +150,7 @@ struct RawReply {
         (state, line) = (size == 0 ? .whole : .chunk(left: size), [])
     }
 
-    /// No chunk begins here: the rest may still be a part of the body.
+    /// No chunk begins here: the rest may still belong to the body.
     private mutating func breakOff() {
         state = .broken
         let rest = line

@@ -4,15 +4,15 @@ import NIOCore
 import NIOHTTP1
 import OAuthClient
 
-/// Where a request goes, after checking that it may go there.
+/// The target of a request, after checking that it is allowed.
 struct RequestTarget {
     let url: String
     let host: String
     /// Plain `http` to this machine.
     let isPlain: Bool
 
-    /// - Throws: a `notSent` error for a scheme other than `https` (or `http` to this machine, where allowed) and for an
-    ///   authority that is anything but a host and a port.
+    /// - Throws: A `notSent` error for a scheme other than `https` (or `http` to this machine, where allowed) and for
+    ///   an authority that is not just a host and a port.
     init(_ request: HTTPRequest, allowsInsecureLoopback: Bool) throws(HTTPTransportError) {
         guard let authority = request.authority, let host = Self.host(of: authority) else {
             throw HTTPTransportError(.notSent, .refused)
@@ -30,7 +30,7 @@ struct RequestTarget {
         }
     }
 
-    /// The request as AsyncHTTPClient takes it, closing its connection after the reply.
+    /// The request for AsyncHTTPClient, which closes its connection after the reply.
     func clientRequest(
         _ request: HTTPRequest,
         body: [UInt8],
@@ -41,7 +41,7 @@ struct RequestTarget {
         if !headers.contains(name: "User-Agent") {
             headers.add(name: "User-Agent", value: userAgent)
         }
-        // Nothing is unpacked here, and without this field a server may pack what it sends (RFC 9110 §12.5.3).
+        // Nothing is decompressed here, and without this field a server may compress its reply (RFC 9110 §12.5.3).
         if !headers.contains(name: "Accept-Encoding") { headers.add(name: "Accept-Encoding", value: "identity") }
         do {
             return try HTTPClient.Request(
@@ -58,7 +58,7 @@ struct RequestTarget {
     /// The host of `host`, `host:port` or `[address]:port`; nil for anything else, above all for `user@host`.
     private static func host(of authority: String) -> String? { address(of: authority)?.host }
 
-    /// The same with the port, if one is named.
+    /// The same with the port, if there is one.
     static func address(of authority: String) -> (host: String, port: Int?)? {
         var rest = Substring(authority)
         let host: Substring

@@ -3,35 +3,35 @@ import NIOCore
 import NIOHTTP1
 import OAuthClient
 
-/// Looks at a connection's replies between the parser and AsyncHTTPClient.
+/// Inspects a connection's replies between the parser and AsyncHTTPClient.
 ///
-/// AsyncHTTPClient takes every status below 200 for an informational one, of which another head must follow, and ends
-/// the process where none does, as after `HTTP/1.1 000`. So no status below 100 gets there, and no endless row of
-/// informational heads either. It also drops what has come of a body when the parser fails; here that is kept with the
-/// error.
+/// AsyncHTTPClient treats every status below 200 as informational, expects another head after it, and crashes the
+/// process if none follows, as after `HTTP/1.1 000`. So the guard lets no status below 100 through, and no endless
+/// series of informational heads. AsyncHTTPClient also drops the received part of a body when the parser fails; the
+/// guard keeps it with the error.
 final class ResponseHeadGuard: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart
 
     static let mostInformationalHeads = 16
-    /// For so long what follows an error is waited for, if it may belong to the body.
+    /// How long the guard waits for bytes after an error that may belong to the body.
     static let patience = TimeAmount.seconds(2)
 
     private let onHead: () -> Void
-    /// Whether the connection is for one reply, and a ``ReplyTap`` reads it too.
+    /// Whether the connection is for one reply, and a ``ReplyTap`` also reads it.
     private let isTapped: Bool
     private var informationalHeads = 0
     private var isRefused = false
     private var hasHead = false
     private var bodyCount = 0
-    /// The reply has ended, or has failed, as far as AsyncHTTPClient knows.
+    /// The reply has ended, or has failed, from AsyncHTTPClient's point of view.
     private var isOver = false
     private var context: ChannelHandlerContext?
-    /// What came, as ``ReplyTap`` has read it.
+    /// The reply as ``ReplyTap`` has read it.
     private(set) var raw = RawReply()
     private var failure: (any Error)?
 
-    /// - Parameter onHead: is called when the head of the reply itself has come.
+    /// - Parameter onHead: Called when the head of the reply itself has arrived.
     init(isTapped: Bool, onHead: @escaping () -> Void = {}) {
         self.isTapped = isTapped
         self.onHead = onHead
@@ -41,7 +41,7 @@ final class ResponseHeadGuard: ChannelInboundHandler {
     func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // What the parser has read already comes even after the connection is closed.
+        // Data that the parser has already read arrives even after the connection is closed.
         if isRefused || isOver { return }
         switch unwrapInboundIn(data) {
         case .head(let head) where !accepts(head.status.code):
@@ -51,7 +51,7 @@ final class ResponseHeadGuard: ChannelInboundHandler {
             return
         case .head(let head): hasHead = head.status.code >= 200
         case .body(let part): bodyCount += part.readableBytes
-        // Another reply follows on a connection that is kept.
+        // On a connection that is kept open, another reply follows.
         case .end: isOver = hasHead && isTapped
         }
         context.fireChannelRead(data)
@@ -71,17 +71,17 @@ final class ResponseHeadGuard: ChannelInboundHandler {
         context.fireChannelInactive()
     }
 
-    /// False: the parser gets no more of it.
+    /// Returns false if the parser must not get the bytes.
     func willRead(_ bytes: [UInt8]) -> Bool {
         if !isOver { raw.read(bytes) }
         if failure != nil, raw.isComplete { fail() }
         return failure == nil
     }
 
-    /// The parser has read what there is.
+    /// Called when the parser has read all available bytes.
     func hasRead() { _ = endsWhole() }
 
-    /// A body in chunks is whole once its zero chunk has come: what follows cannot make it less (RFC 9112 §8).
+    /// A chunked body is complete once its zero chunk has arrived: nothing after it can change that (RFC 9112 §8).
     private func endsWhole() -> Bool {
         guard !isOver, !isRefused, hasHead, raw.isWholeInChunks, bodyCount == raw.bodyCount, let context else {
             return false
@@ -105,13 +105,13 @@ final class ResponseHeadGuard: ChannelInboundHandler {
     }
 }
 
-/// A reply that the parser refuses, and what can still be read of it.
+/// A reply that the parser rejected, and its readable part.
 struct BrokenReply: Error {
     let cause: any Error
     let received: HTTPReply?
 }
 
-/// Shows what arrives to a ``ResponseHeadGuard`` before the parser reads it.
+/// Passes arriving bytes to a ``ResponseHeadGuard`` before the parser reads them.
 final class ReplyTap: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -130,9 +130,10 @@ final class ReplyTap: ChannelInboundHandler {
 }
 
 extension Channel {
-    /// Puts a guard between the parser of a connection's replies and AsyncHTTPClient.
+    /// Inserts a guard between the parser of a connection's replies and AsyncHTTPClient.
     ///
-    /// - Parameter isTapped: whether what the parser refuses is kept. Only for connections that carry one request.
+    /// - Parameter isTapped: Whether replies that the parser rejects are kept. Only for connections that carry one
+    ///   request.
     func guardResponseHeads(isTapped: Bool, onHead: @escaping () -> Void = {}) throws {
         let parser = try pipeline.syncOperations.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
         let guardian = ResponseHeadGuard(isTapped: isTapped, onHead: onHead)

@@ -1,7 +1,7 @@
 import Synchronization
 import TokenVault
 
-/// Holds all tasks that reach it until a test opens it; open, it stays open.
+/// Holds all tasks that reach it until a test opens it. Once open, it stays open.
 public final class Gate: Sendable {
     private struct Waiter: Sendable {
         let continuation: CheckedContinuation<Void, Never>
@@ -42,7 +42,7 @@ public final class Gate: Sendable {
         }
     }
 
-    /// How many it holds.
+    /// The number of tasks that it holds.
     public var waitingCount: Int {
         state.withLock { state in
             if case .closed(let waiting) = state { waiting.count } else { 0 }

@@ -2,7 +2,7 @@ public import FoundationEssentials
 import Synchronization
 public import TokenVault
 
-/// A clock that stands still until a test moves it.
+/// A clock that advances only when a test moves it.
 ///
 /// ```swift
 /// let time = ManualTimeSource()
@@ -10,7 +10,7 @@ public import TokenVault
 /// time.advance(by: .seconds(3_600))
 /// ```
 ///
-/// It knows when the vaults that use it are at work: see ``isAtRest`` and ``passing(step:_:)``.
+/// It knows when the vaults that use it are working: see ``isAtRest`` and ``passing(step:_:)``.
 public final class ManualTimeSource: TimeSource {
     private struct Sleeper {
         let wakesAt: Duration
@@ -20,11 +20,11 @@ public final class ManualTimeSource: TimeSource {
 
     private struct State {
         var elapsed = Duration.zero
-        /// How far the wall clock has been set beside the time that passed.
+        /// How far the wall clock was set, in addition to the time that passed.
         var jump = Duration.zero
         var sleepers: [Int: Sleeper] = [:]
         var nextID = 0
-        /// Those who are about to sleep, and whether they have been cancelled meanwhile.
+        /// The tasks that are about to sleep, and whether they have been cancelled meanwhile.
         var arriving: [Int: Bool] = [:]
     }
 
@@ -32,7 +32,7 @@ public final class ManualTimeSource: TimeSource {
     private let state = Mutex(State())
     private let tasksAtWork = Atomic<Int>(0)
 
-    /// - Parameter start: by default a fixed date, so that every run is the same.
+    /// - Parameter start: By default a fixed date, so that every run is the same.
     public init(start: Date = Date(timeIntervalSince1970: 1_800_000_000)) {
         self.start = start
     }
@@ -44,7 +44,7 @@ public final class ManualTimeSource: TimeSource {
 
     public func uptime() -> Duration { state.withLock { $0.elapsed } }
 
-    /// Lets time pass, and wakes the tasks that slept until then.
+    /// Advances time, and wakes the tasks that slept until then.
     public func advance(by duration: Duration) {
         let woken = state.withLock { state in
             state.elapsed += duration
@@ -58,20 +58,20 @@ public final class ManualTimeSource: TimeSource {
         for sleeper in woken { sleeper.continuation.resume() }
     }
 
-    /// Sets the wall clock forward, or back if negative, as an administrator would: no task wakes.
+    /// Sets the wall clock forward, or back if negative, as an administrator would. No task wakes.
     public func setWallClock(forwardBy duration: Duration) {
         state.withLock { $0.jump += duration }
     }
 
-    /// How many sleep now.
+    /// The number of sleeping tasks.
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
     /// Whether the vaults that use this clock are at rest: nothing more happens in them before time passes, a test does
-    /// something, or a gate opens. Requests, writes and questions to handlers are work until they have ended, except
-    /// while they wait for this clock or at a ``Gate``.
+    /// something, or a gate opens. Requests, writes and calls of handlers count as work until they end, except while
+    /// they wait for this clock or at a ``Gate``.
     public var isAtRest: Bool { tasksAtWork.load(ordering: .sequentiallyConsistent) == 0 }
 
-    /// Returns once at least so many sleep: then the code under test has come to its next wait.
+    /// Returns once at least this many tasks sleep: then the code under test has reached its next wait.
     public func waitForSleepers(_ count: Int = 1) async {
         while sleeperCount < count, !Task.isCancelled { await Task.yield() }
     }
@@ -81,13 +81,13 @@ public final class ManualTimeSource: TimeSource {
         while !isAtRest, !Task.isCancelled { await Task.yield() }
     }
 
-    /// Lets time pass, a step at a time, whenever a task waits for it, until the body has returned: for code that waits
-    /// for moments by itself, as the vault does before it sends a token again whose reply was lost.
+    /// Advances time in steps, whenever a task waits for it, until the body has returned: for code that itself waits,
+    /// as the vault does before it resends a token whose reply was lost.
     ///
-    /// Time stands still while a vault that uses this clock is at work, however slow the machine is, and no step goes
-    /// beyond the next instant that a task waits for. A handler or a reply that is to take time waits for this clock,
-    /// or at a ``Gate``; whatever else it waits for counts as work. What the body itself does beside its calls is not
-    /// known to the clock.
+    /// Time does not advance while a vault that uses this clock is working, however slow the machine is, and no step
+    /// passes the next instant that a task waits for. A handler or a reply that is meant to take time waits for this
+    /// clock, or at a ``Gate``; any other wait counts as work. The clock does not know about work that the body itself
+    /// does in addition to its calls.
     public func passing<R: Sendable>(
         step: Duration = .milliseconds(100), _ body: @Sendable () async throws -> R
     ) async rethrows -> R {
@@ -141,7 +141,7 @@ public final class ManualTimeSource: TimeSource {
         }
     }
 
-    /// For tests of the clock itself: what it still keeps of sleeps that have ended.
+    /// For tests of the clock itself: the records that it still keeps of finished sleeps.
     package var keptCancellations: Int { state.withLock { $0.arriving.count } }
 }
 

@@ -3,10 +3,10 @@ public import TokenVault
 
 /// Values for tests. Every secret among them carries a marker, so that a scan finds it where it must not be.
 public enum Sample {
-    /// In every secret sample.
+    /// Contained in every secret sample.
     public static let marker = "CANARY-"
 
-    /// A registration at a provider that exists nowhere.
+    /// A registration at a fictitious provider.
     public static func provider(
         name: String = "acme", dpop: DPoPPolicy = .optional, canRevoke: Bool = true
     ) throws -> ProviderRegistration {
@@ -18,7 +18,7 @@ public enum Sample {
             clientID: ClientID("client-1"),
             authentication: .clientSecretBasic(ClientSecret(marker + "client-secret")),
             scope: Scope("read write"),
-            // Each has its own: callbacks of two servers must not be mixed up.
+            // Each has its own, so that callbacks of two servers are not confused.
             redirectURI: RedirectURI("https://app.example/callback" + (name == "acme" ? "" : "/\(name)")), dpop: dpop)
     }
 

@@ -3,7 +3,7 @@ public import OAuthClient
 import Synchronization
 public import TokenVault
 
-/// A `TokenRefreshHandler` that answers as told, and remembers what it was asked.
+/// A `TokenRefreshHandler` that answers from a script, and records the calls.
 ///
 /// ```swift
 /// let handler = ScriptedRefreshHandler()
@@ -11,9 +11,9 @@ public import TokenVault
 /// handler.failure = .permanent
 /// ```
 public final class ScriptedRefreshHandler: TokenRefreshHandler {
-    /// What it answers in place of tokens.
+    /// The answer when there are no tokens.
     public enum Failure: Sendable {
-        /// *Not now*: the vault asks again after a backoff.
+        /// *Not now*: the vault calls again after a backoff.
         case temporary
         /// *It is over*: the login is dead.
         case permanent
@@ -32,18 +32,18 @@ public final class ScriptedRefreshHandler: TokenRefreshHandler {
 
     public init() {}
 
-    /// Until it is nil again, there are no tokens.
+    /// While it is set, there are no tokens.
     public var failure: Failure? {
         get { state.withLock { $0.failure } }
         set { state.withLock { $0.failure = newValue } }
     }
 
-    /// The users for whom it was asked, in order.
+    /// The users that it was called for, in order.
     public var asked: [String] { state.withLock { $0.asked } }
     /// The users for whom ``onRefreshFailed(userId:login:)`` was called, in order.
     public var failed: [String] { state.withLock { $0.failed } }
 
-    /// Tokens are handed out in order. With none left it says *not now*.
+    /// Tokens are handed out in order. When none is left, the handler answers *not now*.
     public func enqueue(_ accessToken: AccessToken, expiresAt: Date? = nil) {
         state.withLock { $0.tokens.append(RefreshedAccessToken(accessToken: accessToken, expiresAt: expiresAt)) }
     }

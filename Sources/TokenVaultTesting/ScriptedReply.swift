@@ -6,7 +6,7 @@ import Synchronization
 public struct ScriptedReply: Sendable {
     let answer: @Sendable (ScriptedTransport.SentRequest) async throws(HTTPTransportError) -> HTTPReply
 
-    /// Whatever the closure says.
+    /// A reply computed by the closure.
     public init(
         _ answer: @escaping @Sendable (ScriptedTransport.SentRequest) async throws(HTTPTransportError) -> HTTPReply
     ) {
@@ -22,7 +22,7 @@ public struct ScriptedReply: Sendable {
         }
     }
 
-    /// A JSON body, as a token endpoint sends it.
+    /// A JSON body, in the form of a token endpoint.
     public static func json(
         _ body: String, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
     ) -> ScriptedReply {
@@ -31,7 +31,7 @@ public struct ScriptedReply: Sendable {
         return .status(status, headers: headers, body: body)
     }
 
-    /// A good reply (RFC 6749 §5.1). The strings go into JSON as they are.
+    /// A successful reply (RFC 6749 §5.1). The strings are inserted into JSON unescaped.
     public static func tokens(
         accessToken: String, refreshToken: String? = nil, expiresIn: Int? = 3_600, tokenType: String = "Bearer",
         scope: String? = nil
@@ -43,8 +43,8 @@ public struct ScriptedReply: Sendable {
         return .json("{\(members.joined(separator: ","))}")
     }
 
-    /// A provider that rotates: each request gets tokens that have not been there before. For
-    /// ``ScriptedTransport/fallback``; every token holds ``Sample/marker``.
+    /// A provider that rotates: each request gets fresh tokens. For ``ScriptedTransport/fallback``; every token
+    /// contains ``Sample/marker``.
     public static func freshTokens(expiresIn: Int? = 3_600) -> ScriptedReply {
         let count = Counter()
         return ScriptedReply { request throws(HTTPTransportError) in
@@ -68,7 +68,7 @@ public struct ScriptedReply: Sendable {
         ScriptedReply { _ throws(HTTPTransportError) in throw HTTPTransportError(phase, code) }
     }
 
-    /// The same answer, once the gate is open.
+    /// The same reply, held until the gate is open.
     public func behind(_ gate: Gate) -> ScriptedReply {
         ScriptedReply { request throws(HTTPTransportError) in
             await gate.pass()
@@ -78,7 +78,7 @@ public struct ScriptedReply: Sendable {
 }
 
 extension ScriptedReply {
-    /// What this reply answers to a request: for replies made of others.
+    /// The reply to a request, for replies composed of others.
     public func reply(to request: ScriptedTransport.SentRequest) async throws(HTTPTransportError) -> HTTPReply {
         try await answer(request)
     }

@@ -2,21 +2,21 @@ public import HTTPTypes
 public import OAuthClient
 import Synchronization
 
-/// A transport that answers from a script instead of a network, and remembers what it was asked.
+/// A transport that answers from a script instead of a network, and records the requests.
 ///
 /// ```swift
 /// let transport = ScriptedTransport()
 /// transport.enqueue(.tokens(accessToken: "new", refreshToken: "next"))
 /// ```
 ///
-/// Replies are used up in order; when none is left, ``fallback`` answers. While a failure is simulated, it answers in
-/// place of both, and the script stays as it is.
+/// Replies are used up in order; when none is left, ``fallback`` answers. While a failure is simulated, it answers
+/// instead of both, and the script is unchanged.
 public final class ScriptedTransport: HTTPTransport {
     /// A request that was sent.
     public struct SentRequest: Sendable {
         public let request: HTTPRequest
         public let body: [UInt8]
-        /// How long the reply may take.
+        /// The time limit for the reply.
         public let timeout: Duration
 
         public init(request: HTTPRequest, body: [UInt8], timeout: Duration = HTTPLimits.tokenEndpoint.timeout) {
@@ -28,7 +28,7 @@ public final class ScriptedTransport: HTTPTransport {
         /// The path without the query.
         public var path: String { String((request.path ?? "").prefix { $0 != "?" }) }
 
-        /// The fields of a form body, decoded. Holds secrets.
+        /// The fields of a form body, decoded. Contains secrets.
         public var form: [String: String] { FormFields.parse(body) }
     }
 
@@ -37,7 +37,7 @@ public final class ScriptedTransport: HTTPTransport {
         var fallback = ScriptedReply.failure(.notSent, .connect)
         var sent: [SentRequest] = []
         var failure: SimulatedFailure?
-        /// Requests that the failure is still to meet; nil without end.
+        /// The number of requests that will still fail; nil if unlimited.
         var failuresLeft: Int?
 
         mutating func nextReply() -> ScriptedReply {
@@ -55,7 +55,7 @@ public final class ScriptedTransport: HTTPTransport {
         state.withLock { $0.script = script }
     }
 
-    /// Answers when the script is at its end: by default, the provider is unreachable.
+    /// The answer when the script is exhausted: by default, the provider is unreachable.
     public var fallback: ScriptedReply {
         get { state.withLock { $0.fallback } }
         set { state.withLock { $0.fallback = newValue } }
@@ -65,11 +65,11 @@ public final class ScriptedTransport: HTTPTransport {
         state.withLock { $0.script += replies }
     }
 
-    /// Lets requests fail until further notice.
+    /// Makes requests fail until further notice.
     ///
     /// - Parameters:
-    ///   - failure: nil ends what is simulated now.
-    ///   - times: how many requests; nil for all.
+    ///   - failure: nil ends the current simulation.
+    ///   - times: the number of requests; nil for all.
     public func simulate(_ failure: SimulatedFailure?, times: Int? = nil) {
         state.withLock { state in
             state.failure = failure
@@ -81,7 +81,7 @@ public final class ScriptedTransport: HTTPTransport {
     public var requests: [SentRequest] { state.withLock { $0.sent } }
     public var requestCount: Int { state.withLock { $0.sent.count } }
 
-    /// Returns once at least so many requests have been sent.
+    /// Returns once at least this many requests have been sent.
     public func waitForRequests(_ count: Int) async {
         while requestCount < count, !Task.isCancelled { await Task.yield() }
     }

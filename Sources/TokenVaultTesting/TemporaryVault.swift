@@ -1,17 +1,17 @@
 import FoundationEssentials
 public import TokenVault
 
-/// A real vault in a directory of its own, for one test. The directory goes with it.
+/// A real vault in its own directory, for one test. The directory is removed with it.
 ///
 /// ```swift
 /// let temporary = try await TemporaryVault(in: .memory)
 /// let users = try await UserManager(vault: temporary.vault, transport: ScriptedTransport())
 /// ```
 ///
-/// It is no imitation: what is sealed, locked and committed in production is sealed, locked and committed here. ``Place/memory``
-/// saves the wait for a disk, and nothing else.
+/// It is not a simulation: it seals, locks and commits exactly as in production. ``Place/memory`` only saves the wait
+/// for a disk.
 public final class TemporaryVault: Sendable {
-    /// Where the files are.
+    /// The location of the files.
     public enum Place: Sendable {
         /// In the system's folder for temporary files.
         case disk
@@ -23,14 +23,14 @@ public final class TemporaryVault: Sendable {
     public let options: VaultOptions
     private let place: TestDirectory
 
-    /// Holds the vault, its lock file and its key file.
+    /// The directory with the vault, its lock file and its key file.
     public var directory: String { place.path }
     public var path: String { directory + "/vault.db" }
     public var keyFile: String { directory + "/vault.key" }
 
     /// - Parameters:
     ///   - place: where its files are.
-    ///   - timeSource: where the vault gets the time from.
+    ///   - timeSource: the vault's time source.
     ///   - options: everything else.
     public init(
         in place: Place = .disk, timeSource: (any TimeSource)? = nil, options: VaultOptions = .init()
@@ -51,7 +51,7 @@ public final class TemporaryVault: Sendable {
             at: directory + "/vault.db", unlockedBy: .keyFile(directory + "/vault.key"), options: options)
     }
 
-    /// Opens the same file once more: to the first, the second is like another process.
+    /// Opens the same file again: the second vault behaves like another process.
     public func openAgain() async throws -> Vault {
         try await Vault.open(at: path, unlockedBy: .keyFile(keyFile), options: options)
     }
@@ -63,7 +63,8 @@ public final class TemporaryVault: Sendable {
 }
 
 extension UserManagerOptions {
-    /// For tests with a ``ManualTimeSource``: nothing runs in the background, and a backoff lasts exactly as long as it says.
+    /// For tests with a ``ManualTimeSource``: nothing runs in the background, and a backoff lasts exactly as long as it
+    /// says.
     public static var deterministic: UserManagerOptions {
         UserManagerOptions(recoveryInterval: nil, retriesRevocationsInBackground: false, random: { 1 })
     }

@@ -1,16 +1,16 @@
 import FoundationEssentials
 import Glibc
 
-/// A directory of one test that goes with its owner; at the latest, when the next one is made after its process has died.
+/// A directory for one test, removed with its owner, or after a crash when the next one is made.
 ///
-/// While it is in use its owner holds a lock on it, which ends with the process however that ends.
+/// While it is in use, its owner holds a lock on it, which ends with the process.
 final class TestDirectory: Sendable {
     static let prefix = "token-vault-test-"
 
     let path: String
     private let lock: Int32
 
-    /// - Parameter parent: made of memory or not; it must exist.
+    /// - Parameter parent: An existing directory, in memory or on disk.
     init(in parent: String) throws {
         Self.removeAbandoned(in: parent)
         let name = UUID().uuidString
@@ -19,7 +19,7 @@ final class TestDirectory: Sendable {
         try FileManager.default.createDirectory(
             atPath: new, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         lock = Self.lock(new) ?? -1
-        // Under its name it is locked from the start: it is never taken for an abandoned one.
+        // It is locked before it gets its name, so that it is never mistaken for an abandoned one.
         try FileManager.default.moveItem(atPath: new, toPath: path)
     }
 

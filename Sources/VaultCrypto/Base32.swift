@@ -1,4 +1,4 @@
-/// RFC 4648 base32, lower case and without padding: what key files and handles are written in.
+/// RFC 4648 base32, lower case and without padding: the encoding of key files and handles.
 package enum Base32 {
     private static let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
 

@@ -9,7 +9,7 @@ package enum Base64 {
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// `nil` unless the text is exactly what ``encode(_:)`` gives for some bytes.
+    /// Returns `nil` unless the text is the canonical encoding of some bytes.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {
         let characters = text.utf8.map { CChar(bitPattern: $0) }
         var bytes = [UInt8](repeating: 0, count: characters.count)

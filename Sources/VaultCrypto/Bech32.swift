@@ -1,4 +1,4 @@
-/// Bech32 (BIP 173) without its limit of 90 characters: what age writes recipients and identities in.
+/// Bech32 (BIP 173) without its limit of 90 characters: the encoding of age recipients and identities.
 ///
 /// A text is in one case, that of its prefix.
 package enum Bech32 {

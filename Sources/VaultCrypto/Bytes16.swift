@@ -47,7 +47,7 @@ package struct Bytes16: Hashable, Comparable, Sendable {
     package var firstWord: UInt64 { first }
     package var secondWord: UInt64 { second }
 
-    /// The first half of this value, and the second of another.
+    /// The first half of this value and the second half of another.
     package func withSecondHalf(of other: Bytes16) -> Bytes16 { Bytes16(first: first, second: other.second) }
 
     package var array: [UInt8] { unsafe withUnsafeBytes { unsafe [UInt8]($0) } }

@@ -1,6 +1,6 @@
 import CSodium
 
-/// Tells a damaged piece of a file from a whole one: BLAKE2b-128 without a key. It proves nothing about who wrote it.
+/// Detects damage to a piece of a file: BLAKE2b-128 without a key. It proves nothing about who wrote the file.
 package enum Checksum {
     package static func of(_ bytes: UnsafeRawBufferPointer) -> Bytes16 {
         var value = Bytes16.zero
@@ -12,7 +12,7 @@ package enum Checksum {
         return value
     }
 
-    /// BLAKE2b-256 without a key: what tells one sequence of bytes from every other.
+    /// BLAKE2b-256 without a key: a collision-resistant digest of a byte sequence.
     package static func digest(of bytes: UnsafeRawBufferPointer) -> [UInt8] {
         var value = [UInt8](repeating: 0, count: 32)
         let count = value.count

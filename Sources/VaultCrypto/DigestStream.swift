@@ -1,6 +1,6 @@
 import CSodium
 
-/// BLAKE2b-256 without a key, of bytes that come piece by piece; see ``Checksum/digest(of:)``.
+/// BLAKE2b-256 without a key, of bytes that arrive piece by piece; see ``Checksum/digest(of:)``.
 @safe package struct DigestStream: ~Copyable {
     private let state: UnsafeMutableRawPointer
 
@@ -20,7 +20,7 @@ import CSodium
 
     package mutating func add(_ bytes: [UInt8]) { unsafe bytes.withUnsafeBytes { unsafe add($0) } }
 
-    /// The digest of all that was added.
+    /// The digest of all bytes added.
     package consuming func finish() -> [UInt8] {
         var value = [UInt8](repeating: 0, count: 32)
         unsafe value.withUnsafeMutableBytes { output in

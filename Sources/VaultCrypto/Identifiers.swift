@@ -1,4 +1,4 @@
-/// Names one key. Not secret: it stands in every cell's header.
+/// The identifier of a key. Not secret: it is in every cell's header.
 package struct KeyID: Hashable, Sendable {
     package let bytes: Bytes16
 
@@ -7,7 +7,7 @@ package struct KeyID: Hashable, Sendable {
     package static func random() -> KeyID { KeyID(SecureRandom.bytes16()) }
 }
 
-/// The authentication tag of a cell: the last 16 bytes, which stand for the whole cell in a manifest or in another
+/// The authentication tag of a cell: the last 16 bytes, which identify the whole cell in a manifest or in another
 /// cell's associated data.
 package struct CellTag: Hashable, Sendable {
     package let bytes: Bytes16
@@ -15,7 +15,7 @@ package struct CellTag: Hashable, Sendable {
     package init(_ bytes: Bytes16) { self.bytes = bytes }
 }
 
-/// A keyed hash under which a row is found by a value that the file must not show.
+/// A keyed hash for looking up a row by a value that the file must not reveal.
 package struct BlindIndex: Hashable, Sendable {
     package let bytes: Bytes16
 
@@ -28,7 +28,7 @@ package struct AuditMAC: Hashable, Sendable {
     package let second: Bytes16
 
     package static let byteCount = 32
-    /// What the first row of a chain takes for its predecessor.
+    /// The predecessor of the first row of a chain.
     package static let genesis = AuditMAC(first: .zero, second: .zero)
 
     init(first: Bytes16, second: Bytes16) {
@@ -50,7 +50,7 @@ package struct AuditMAC: Hashable, Sendable {
         try unsafe Swift.withUnsafeBytes(of: self, body)
     }
 
-    /// Together they tell which links a set holds, in any order: of links that cannot be chosen.
+    /// The combination identifies a set of links in any order, provided that the links cannot be chosen.
     package static func ^ (own: AuditMAC, other: AuditMAC) -> AuditMAC {
         AuditMAC(first: own.first ^ other.first, second: own.second ^ other.second)
     }

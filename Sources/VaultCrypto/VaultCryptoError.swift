@@ -1,11 +1,11 @@
-/// What went wrong below the vault. It carries no secret and no user data; a path is the only outside text in it.
+/// An error below the vault. It carries no secret and no user data; a path is the only outside text in it.
 package struct VaultCryptoError: Error, Equatable, Sendable {
     package enum Code: Hashable, Sendable {
         /// libsodium could not be initialised.
         case unavailable
-        /// No guarded memory could be had for a key.
+        /// Guarded memory for a key could not be allocated.
         case outOfGuardedMemory
-        /// Argon2id could not get its working memory. Not a wrong passphrase.
+        /// Argon2id could not allocate its working memory. Not a wrong passphrase.
         case outOfMemory
 
         case malformedCell
@@ -13,9 +13,9 @@ package struct VaultCryptoError: Error, Equatable, Sendable {
         case unknownSuite
         case unknownKind
         case unknownFlags
-        /// A whole cell of another kind than the one asked for.
+        /// A valid cell of another kind than the one requested.
         case wrongKind
-        /// The cell names a key that is not the one at hand.
+        /// The cell names another key.
         case unknownKey
         case authenticationFailed(AuthenticationStage)
         case malformedPadding
@@ -23,7 +23,7 @@ package struct VaultCryptoError: Error, Equatable, Sendable {
         case plaintextTooLong
 
         case malformedRecord
-        /// A record holds a field that this version must know and does not.
+        /// A record has a mandatory field that this version does not know.
         case unknownField
 
         case keyFileMissing
@@ -34,23 +34,23 @@ package struct VaultCryptoError: Error, Equatable, Sendable {
         case keyFileExists
         case keyFileNotWritten
 
-        /// A recipient of age that is none, or that has no secret half.
+        /// Not an age recipient, or one that has no secret half.
         case recipientMalformed
-        /// A program, a credential or the like did not give the key.
+        /// A program, a credential or another source did not provide the key.
         case keySourceFailed
-        /// The same, and it may go better in a moment: it takes too long, or said so itself.
+        /// The same, but a retry may succeed: it timed out, or said so itself.
         case keySourceBusy
 
         case wrongKey
         case passphraseEmpty
         case passphraseTooLong
         case passphraseParametersOutOfBounds
-        /// What a key slot asks for is within the format's bounds, and beyond what this process is willing to spend.
+        /// The key slot's cost is within the format's bounds, but exceeds the limit of this process.
         case unlockingTooDear
         case labelTooLong
     }
 
-    /// The two comparisons that guard a cell, in the order in which they are made.
+    /// The two comparisons that authenticate a cell, in order.
     package enum AuthenticationStage: Hashable, Sendable {
         /// Another key, another row, or a damaged header, nonce or commitment.
         case commitment
@@ -61,7 +61,7 @@ package struct VaultCryptoError: Error, Equatable, Sendable {
     package let code: Code
     /// One lower-case sentence for people, without a full stop.
     package let reason: String
-    /// What an operator can do about it, if anything.
+    /// Advice for an operator, if there is any.
     package let hint: String?
 
     package init(_ code: Code, _ reason: String, hint: String? = nil) {

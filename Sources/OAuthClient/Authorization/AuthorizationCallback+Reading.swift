@@ -1,7 +1,7 @@
 extension AuthorizationCallback {
-    /// Reads a callback URL, or its query alone.
+    /// Reads a callback URL, or only its query.
     ///
-    /// A parameter that is given twice is refused (RFC 6749 §3.1): two readers might choose differently.
+    /// A repeated parameter is rejected (RFC 6749 §3.1), because two readers might choose different values.
     public init(parsing text: String) throws(AuthorizationCallbackError) {
         guard text.utf8.count <= 131_072, let query = Self.query(of: text),
             let parameters = FormCodec.decode(query)
@@ -28,11 +28,12 @@ extension AuthorizationCallback {
     /// The code, if this callback answers the request with `expectedState` and comes from `issuer`.
     ///
     /// - Parameters:
-    ///   - expectedState: the state of the request that this browser began (RFC 6749 §10.12); compared in constant
+    ///   - expectedState: the state of the request that this browser started (RFC 6749 §10.12); compared in constant
     ///     time.
-    ///   - issuer: the server that was asked; nil if it is not known, and then `iss` is not compared (RFC 9207 §2.4).
+    ///   - issuer: the server that the request went to; nil if it is unknown, and then `iss` is not compared (RFC 9207
+    ///     §2.4).
     ///   - issuerIsRequired: whether the server's metadata promises `iss` (RFC 9207 §3).
-    /// - Throws: ``AuthorizationCallbackError``. A refusal is believed only after state and issuer are.
+    /// - Throws: ``AuthorizationCallbackError``. A refusal is trusted only after state and issuer match.
     public func code(
         expectedState: AuthorizationState, issuer: Issuer?, issuerIsRequired: Bool = false
     ) throws(AuthorizationCallbackError) -> AuthorizationCode {
@@ -42,7 +43,7 @@ extension AuthorizationCallback {
         if let named = self.issuer {
             guard issuer == nil || named == issuer?.rawValue else { throw AuthorizationCallbackError(.issuerMismatch) }
         } else if issuerIsRequired {
-            // Not believed, but shown: servers that leave out their name in errors are more common than forged errors.
+            // Not trusted, but reported: servers that omit their name in errors are more common than forged errors.
             if case .refused(let error, let message) = answer {
                 throw AuthorizationCallbackError(.missingIssuer, error: error, errorDescription: message)
             }
@@ -55,10 +56,10 @@ extension AuthorizationCallback {
         }
     }
 
-    /// What is behind the question mark of a URL, or the whole of a query. Nil if the text could be either: a refusal
-    /// with a question mark in one of its values must not become a code.
+    /// The part of a URL after the question mark, or a whole query. Nil if the text could be either: a refusal with a
+    /// question mark in one of its values must not become a code.
     private static func query(of text: String) -> Substring.UTF8View? {
-        // By bytes, as a browser reads it: to Swift a mark and an accent behind it are one character.
+        // By bytes, as a browser reads it: Swift combines a mark and the accent after it into one character.
         let rest = text.utf8.prefix { $0 != UInt8(ascii: "#") }
         guard let mark = rest.firstIndex(of: UInt8(ascii: "?")) else { return rest }
         let front = rest[..<mark]
@@ -75,7 +76,7 @@ extension AuthorizationCallback {
             && text.dropFirst(scheme.count).starts(with: "://".utf8)
     }
 
-    /// In a time that does not depend on where the first difference is.
+    /// Compares in time that does not depend on the position of the first difference.
     private static func equal(_ one: String, _ other: String) -> Bool {
         guard one.utf8.count == other.utf8.count else { return false }
         return zip(one.utf8, other.utf8).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0

@@ -1,4 +1,4 @@
-/// What came back to the redirect URI (RFC 6749 §4.1.2).
+/// The parameters of a request to the redirect URI (RFC 6749 §4.1.2).
 public struct AuthorizationCallback: Sendable {
     /// The answer of the authorization endpoint.
     public enum Answer: Sendable {
@@ -8,7 +8,7 @@ public struct AuthorizationCallback: Sendable {
 
     public let state: AuthorizationState
     public let answer: Answer
-    /// Who answered (RFC 9207).
+    /// The server that answered (RFC 9207).
     public let issuer: String?
 
     package init(state: AuthorizationState, code: AuthorizationCode, issuer: String?) {

@@ -1,4 +1,4 @@
-/// Why a callback is not taken.
+/// The reason why a callback was rejected.
 public struct AuthorizationCallbackError: Error, Hashable, Sendable, CustomStringConvertible {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private let text: CodeText
@@ -10,7 +10,7 @@ public struct AuthorizationCallbackError: Error, Hashable, Sendable, CustomStrin
         /// The name of the code, for instance `stateMismatch`. Stable: for programs and logs.
         public var name: String { text.name }
         public var description: String { name }
-        /// For people, as a part of the error's own description.
+        /// The text for people, part of the error's description.
         package var words: String { text.words }
 
         public static let malformed = Code("malformed", "the callback URL is malformed")
@@ -21,17 +21,18 @@ public struct AuthorizationCallbackError: Error, Hashable, Sendable, CustomStrin
         /// RFC 9207: another server answered.
         public static let issuerMismatch = Code(
             "issuerMismatch", "the callback comes from another authorization server")
-        /// RFC 9207: a server that promised to name itself did not, or another one answered.
+        /// RFC 9207: a server that promised to send `iss` did not, or another server answered.
         public static let missingIssuer = Code(
             "missingIssuer", "the callback does not say which authorization server it comes from")
-        /// The user or the server said no.
+        /// The user or the server refused the request.
         public static let refused = Code("refused", "the authorization server refused the request")
     }
 
     public let code: Code
-    /// For ``Code/refused``; and for ``Code/missingIssuer`` what the callback says, which may be forged.
+    /// The server's error, for ``Code/refused``. For ``Code/missingIssuer``, the error in the callback, which may be
+    /// forged.
     public let error: OAuthErrorCode?
-    /// As ``error``.
+    /// The server's description of ``error``.
     public let errorDescription: ServerMessage?
 
     package init(_ code: Code, error: OAuthErrorCode? = nil, errorDescription: ServerMessage? = nil) {
@@ -40,7 +41,7 @@ public struct AuthorizationCallbackError: Error, Hashable, Sendable, CustomStrin
         self.errorDescription = errorDescription
     }
 
-    /// Names the server's error only if it is a registered one; others may be anything.
+    /// Names the server's error only if it is a registered one; other codes can contain anything.
     public var description: String {
         guard code == .refused, let error, error.isRegistered else { return code.words }
         return "\(code.words): \(error)"

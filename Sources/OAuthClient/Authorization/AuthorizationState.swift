@@ -14,7 +14,7 @@ public struct AuthorizationState: OAuthSecret {
     /// 192 random bits.
     public static func random() -> AuthorizationState {
         var text = RandomText.make(byteCount: 24)
-        // People pass it to commands, which would take it for an option.
+        // People pass it to commands, which would mistake it for an option.
         while text.hasPrefix("-") { text = RandomText.make(byteCount: 24) }
         return AuthorizationState(unchecked: text)
     }

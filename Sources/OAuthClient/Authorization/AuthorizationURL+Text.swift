@@ -1,15 +1,15 @@
 extension AuthorizationURL {
-    /// The whole URL. Holds the state: give it to the user's browser and to nothing that logs.
+    /// The whole URL. It contains the state: pass it to the user's browser and never to a log.
     package func reveal() -> String { reveal(parameters) }
 
-    /// The URL for a request that the server has already been given (RFC 9126 §4).
+    /// The URL for a request that was already pushed to the server (RFC 9126 §4).
     package func reveal(_ pushed: PushedAuthorization) -> String {
         reveal([
             FormParameter("client_id", clientID.rawValue), FormParameter("request_uri", pushed.requestURI),
         ])
     }
 
-    /// The request, wherever it travels.
+    /// The parameters of the request, for the URL or a pushed request.
     var parameters: [FormParameter] {
         var parameters = [
             FormParameter("response_type", "code"), FormParameter("client_id", clientID.rawValue),
@@ -30,13 +30,13 @@ extension AuthorizationURL {
         add("acr_values", contextClasses.isEmpty ? nil : contextClasses.joined(separator: " "))
         add("authorization_details", authorizationDetails)
         for resource in resources { add("resource", resource) }
-        // What a provider's registration adds never replaces what protects the request.
+        // Parameters from a provider's registration never replace those that protect the request.
         var names = Set(parameters.map(\.name)).union(Self.ownParameters)
         parameters += extraParameters.filter { names.insert($0.name).inserted }
         return parameters
     }
 
-    /// What callers cannot add to a request: we decide it, also where we leave it out.
+    /// Parameters that callers cannot add to a request, even where we leave them out.
     package static let ownParameters: Set<String> = [
         "response_type", "client_id", "state", "redirect_uri", "scope", "code_challenge", "code_challenge_method",
         "dpop_jkt", "request", "request_uri", "client_secret", "client_assertion", "client_assertion_type",
@@ -44,7 +44,7 @@ extension AuthorizationURL {
 
     private func reveal(_ parameters: [FormParameter]) -> String {
         let query = String(decoding: FormCodec.encode(parameters), as: UTF8.self)
-        // An endpoint may have a query of its own, which is kept (RFC 6749 §3.1).
+        // An endpoint may have its own query, which is kept (RFC 6749 §3.1).
         return endpoint.rawValue + (endpoint.url.query == nil ? "?" : "&") + query
     }
 }

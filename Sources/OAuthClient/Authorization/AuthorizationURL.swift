@@ -1,4 +1,4 @@
-/// Where to send the user's browser (RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 9449 §10).
+/// The address to send the user's browser to (RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 9449 §10).
 package struct AuthorizationURL: Sendable {
     package var endpoint: EndpointURL
     package var clientID: ClientID
@@ -12,9 +12,9 @@ package struct AuthorizationURL: Sendable {
     package var loginHint: String?
     package var extraParameters: [FormParameter]
     package var scopeSeparator = " "
-    /// Where the access tokens are to be used (RFC 8707 §2).
+    /// The APIs that the access tokens are for (RFC 8707 §2).
     package var resources: [String] = []
-    /// What the id token is to repeat.
+    /// The nonce that the id token must repeat.
     package var nonce: IDTokenNonce?
     /// OpenID Connect's `prompt`.
     package var prompt: String?

@@ -1,19 +1,19 @@
 import HTTPTypes
 
-/// What a server gives to a device, and the device shows to its user (RFC 8628 §3.2).
+/// A server's answer to a device; the device shows the user code and the address to its user (RFC 8628 §3.2).
 package struct DeviceAuthorization: Sendable {
     package let deviceCode: DeviceCode
     /// Printable ASCII, at most 128 characters.
     package let userCode: String
     package let verificationURI: EndpointURL
-    /// The same with the user code in it.
+    /// The same with the user code included.
     package let verificationURIComplete: EndpointURL?
     package let expiresIn: Duration
-    /// Between two questions, at least.
+    /// The minimum time between two polls.
     package let interval: Duration
 }
 
-/// The result of asking for codes.
+/// The result of a device authorization request.
 package enum DeviceAuthorizationOutcome: Sendable {
     case accepted(DeviceAuthorization)
     case refused(OAuthErrorCode, ProviderAnswer)
@@ -23,23 +23,23 @@ package enum DeviceAuthorizationOutcome: Sendable {
 
 package struct DeviceAuthorizationAttempt: Sendable {
     package let outcome: DeviceAuthorizationOutcome
-    /// How many client secrets before this one were refused.
+    /// The number of client secrets that were refused before this one.
     package let refusedSecrets: Int
 }
 
 extension DeviceAuthorization {
-    /// Of servers that do not say, although they must (§3.2).
+    /// The default for servers that omit it, although it is required (§3.2).
     private static let usualLifetime = Duration.seconds(600)
     private static let longestLifetime = Duration.seconds(86_400)
     private static let usualInterval = Duration.seconds(5)
     private static let intervals = Duration.seconds(1)...(.seconds(3_600))
 
-    /// Nil: a member is missing, or nothing to be shown to a person.
+    /// Nil if a member is missing, or is unfit to show to a person.
     init?(_ body: ReplyBody) {
         guard let code = body["device_code"].text.flatMap({ try? DeviceCode($0) }),
             let userCode = body["user_code"].text, userCode.utf8.count <= 128,
             userCode.utf8.allSatisfy({ (0x20...0x7E).contains($0) }),
-            // The name that drafts had, and Google has.
+            // The name in older drafts, still used by Google.
             let uri = Self.address(body["verification_uri"]) ?? Self.address(body["verification_url"])
         else { return nil }
         let lifetime = ReplyLifetime(body, LifetimeMember.access, startedAt: 0).duration ?? Self.usualLifetime

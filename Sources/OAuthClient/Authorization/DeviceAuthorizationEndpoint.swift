@@ -1,7 +1,7 @@
 package import FoundationEssentials
 import HTTPTypes
 
-/// Where a device without a browser of its own asks for codes (RFC 8628 §3.1).
+/// The endpoint where a device without its own browser asks for codes (RFC 8628 §3.1).
 package struct DeviceAuthorizationEndpoint: Sendable {
     private let endpoint: EndpointURL
     private let sender: EndpointSender
@@ -13,7 +13,7 @@ package struct DeviceAuthorizationEndpoint: Sendable {
         sender = EndpointSender(binding: binding, transport: transport, now: now)
     }
 
-    /// Asks for codes. The request holds no token and no code, so it is also where a second client secret is tried.
+    /// Asks for codes. The request carries no token and no code, so a second client secret can also be tried here.
     package func request(_ parameters: [FormParameter]) async -> DeviceAuthorizationAttempt {
         let candidates = sender.binding.candidates
         var refused = 0

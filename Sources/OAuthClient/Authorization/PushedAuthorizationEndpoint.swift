@@ -1,7 +1,8 @@
 package import FoundationEssentials
 import HTTPTypes
 
-/// Hands an authorization request to the server itself, so that the browser carries only a name for it (RFC 9126).
+/// Sends an authorization request directly to the server, so that the browser carries only a reference to it (RFC
+/// 9126).
 package struct PushedAuthorizationEndpoint: Sendable {
     private let endpoint: EndpointURL
     private let sender: EndpointSender
@@ -13,7 +14,7 @@ package struct PushedAuthorizationEndpoint: Sendable {
         sender = EndpointSender(binding: binding, transport: transport, now: now)
     }
 
-    /// Pushes a request. It holds no token and no code, so it is also where a second client secret is tried.
+    /// Pushes a request. It carries no token and no code, so a second client secret can also be tried here.
     package func push(_ request: AuthorizationURL, dpop: DPoPContext? = nil) async -> PushedAuthorizationAttempt {
         let candidates = sender.binding.candidates
         var session = ProofSession(dpop)

@@ -1,22 +1,22 @@
 import FoundationEssentials
 
-/// What is read of a certificate (RFC 5280 §4.1). Whether it holds is for those to judge to whom it is shown.
+/// The fields of a certificate that are used (RFC 5280 §4.1). The server decides whether the certificate is valid.
 struct CertificateFields {
     let notValidBefore: Date
     let notValidAfter: Date
-    /// Whether it names itself as its issuer.
+    /// Whether the issuer equals the subject.
     let isSelfIssued: Bool
     /// `SubjectPublicKeyInfo`.
     let publicKey: [UInt8]
 
-    /// Nil for what is no certificate.
+    /// Nil if it is not a certificate.
     init?(der: [UInt8]) {
         var outer = DERReader(der[...])
         guard let certificate = outer.next(DERReader.sequence), outer.isAtEnd else { return nil }
         var parts = certificate.children
         guard let signed = parts.next(DERReader.sequence) else { return nil }
         var fields = signed.children
-        // The version is left out of certificates of the first one.
+        // Version 1 certificates omit the version.
         if fields.tag == 0xA0 { _ = fields.next() }
         guard fields.next(DERReader.integer) != nil, fields.next(DERReader.sequence) != nil,
             let issuer = fields.next(DERReader.sequence), let validity = fields.next(DERReader.sequence),
@@ -31,7 +31,7 @@ struct CertificateFields {
         publicKey = Array(key.whole)
     }
 
-    /// `YYMMDDhhmmssZ`, of which the year is one from 1950 to 2049, or `YYYYMMDDhhmmssZ` (RFC 5280 §4.1.2.5).
+    /// `YYMMDDhhmmssZ` for the years 1950 to 2049, or `YYYYMMDDhhmmssZ` (RFC 5280 §4.1.2.5).
     private static func time(_ element: DERReader.Element) -> Date? {
         var digits = String(decoding: element.content, as: UTF8.self)
         guard digits.popLast() == "Z" else { return nil }

@@ -2,7 +2,7 @@ import Crypto
 import CryptoExtras
 public import FoundationEssentials
 
-/// The certificate that a client shows when it opens a TLS connection, and its private key (RFC 8705).
+/// The certificate that a client presents when it opens a TLS connection, and its private key (RFC 8705).
 ///
 /// ```swift
 /// import Foundation
@@ -13,30 +13,31 @@ public import FoundationEssentials
 ///     keyPEM: String(contentsOfFile: "client.key", encoding: .utf8))
 /// ```
 ///
-/// Key and certificate belong together, or there is no value. Whether a server accepts it, it says itself.
+/// The initializer fails unless key and certificate belong together. Whether a server accepts the certificate is up to
+/// the server.
 public struct ClientCertificate: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// DER, the client's own certificate first.
     package let chain: [[UInt8]]
     private let keyPEM: String
     /// SHA-256 of the whole chain.
     package let fingerprint: String
-    /// SHA-256 of the client's own certificate, as `cnf` of a bound token has it: `x5t#S256` (RFC 8705 §3.1).
+    /// SHA-256 of the client's own certificate, in the form of a bound token's `cnf`: `x5t#S256` (RFC 8705 §3.1).
     public let thumbprint: String
     public let notValidBefore: Date
     public let notValidAfter: Date
-    /// Whether it names itself as its issuer.
+    /// Whether the issuer equals the subject.
     public let isSelfSigned: Bool
 
     static let longestPEM = 65_536
     static let longestChain = 8
 
-    /// Takes a certificate and those of its authorities, the client's own first, and its key: P-256, P-384 or P-521
-    /// (SEC 1 or PKCS #8), or RSA of at least 2048 bits (PKCS #1 or PKCS #8).
+    /// Takes the client's certificate, followed by those of its authorities, and its key: P-256, P-384 or P-521 (SEC 1
+    /// or PKCS #8), or RSA of at least 2048 bits (PKCS #1 or PKCS #8).
     ///
     /// - Parameters:
     ///   - chainPEM: One to eight certificates in PEM, and nothing else.
     ///   - keyPEM: The private key in PEM, not encrypted.
-    /// - Throws: ``OAuthValueError``, `mismatched` for a key that is not the certificate's.
+    /// - Throws: ``OAuthValueError``; `mismatched` if the key does not belong to the certificate.
     public init(chainPEM: String, keyPEM: String) throws(OAuthValueError) {
         let subject = "client certificate"
         guard chainPEM.utf8.count <= Self.longestPEM, keyPEM.utf8.count <= Self.longestPEM else {
@@ -85,7 +86,7 @@ public struct ClientCertificate: Sendable, CustomStringConvertible, CustomDebugS
         return nil
     }
 
-    /// Whether the first certificate names itself as its issuer; nil if it cannot be read.
+    /// Whether the issuer of the first certificate equals its subject; nil if it cannot be read.
     package static func isSelfSigned(chainPEM: String) -> Bool? {
         PEMBlock.all(in: chainPEM).first?.bytes.flatMap { CertificateFields(der: $0)?.isSelfIssued }
     }
@@ -93,7 +94,7 @@ public struct ClientCertificate: Sendable, CustomStringConvertible, CustomDebugS
     /// The certificates in PEM, the client's own first. No secret.
     public var chainPEM: String { chain.map { PEMBlock.text("CERTIFICATE", $0) }.joined(separator: "\n") + "\n" }
 
-    /// The private key in PEM. Give it to nothing that logs.
+    /// The private key in PEM. Never log it.
     public func revealKeyPEM() -> String { keyPEM }
 
     public var description: String { "<client certificate \(thumbprint)>" }
@@ -102,7 +103,7 @@ public struct ClientCertificate: Sendable, CustomStringConvertible, CustomDebugS
 }
 
 extension ClientCertificate: Hashable {
-    /// One certificate has one key.
+    /// The fingerprint suffices, because a certificate has one key.
     public static func == (one: Self, other: Self) -> Bool { one.fingerprint == other.fingerprint }
     public func hash(into hasher: inout Hasher) { hasher.combine(fingerprint) }
 }

@@ -4,11 +4,11 @@ import FoundationEssentials
 
 /// The public half of a private key as a JWK (RFC 7517, RFC 7518 §6), for a client's registration.
 enum PublicJWK {
-    /// Nil for a key of another kind than P-256, P-384, P-521 or RSA.
+    /// Nil unless the key is P-256, P-384, P-521 or RSA.
     ///
     /// - Parameters:
     ///   - privateKeyPEM: The private key.
-    ///   - members: What else the JWK says, such as `kid`.
+    ///   - members: Additional members of the JWK, such as `kid`.
     ///   - certificates: DER, the key's own first (`x5c`).
     static func text(
         privateKeyPEM pem: String, members: [(name: String, value: String)] = [], certificates: [[UInt8]] = []

@@ -7,9 +7,9 @@ public import HTTPTypes
 /// let wantsNonce = challenges.contains { $0.scheme == "dpop" && $0["error"] == "use_dpop_nonce" }
 /// ```
 ///
-/// The texts are the server's: untrusted, and left out of every rendering.
+/// The texts come from the server: they are untrusted, and no rendering shows them.
 public struct AuthenticationChallenge: Hashable, Sendable {
-    /// In lower case: schemes are compared without case.
+    /// In lower case, because schemes are case-insensitive.
     public let scheme: String
     /// The opaque value of a scheme such as `Negotiate`, if it has that form.
     public let token68: String?
@@ -28,14 +28,14 @@ public struct AuthenticationChallenge: Hashable, Sendable {
     /// The code of the `error` parameter (RFC 6750 §3, RFC 9449 §7.1).
     public var error: OAuthErrorCode? { self["error"].flatMap { OAuthErrorCode($0) } }
 
-    /// Every challenge of a reply, over all its `WWW-Authenticate` fields and in their order.
+    /// All challenges of a reply, from all its `WWW-Authenticate` fields, in order.
     ///
-    /// A challenge of which a part cannot be read is left out; those before and after it are not.
+    /// A challenge with an unreadable part is skipped; those before and after it are kept.
     public static func all(in response: HTTPResponse) -> [AuthenticationChallenge] {
         all(in: response.headerFields[values: .wwwAuthenticate])
     }
 
-    /// Every challenge of these field values, in their order.
+    /// All challenges of these field values, in order.
     public static func all(in fieldValues: [String]) -> [AuthenticationChallenge] {
         var challenges: [AuthenticationChallenge] = []
         for value in fieldValues {

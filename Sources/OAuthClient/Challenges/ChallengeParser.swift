@@ -1,7 +1,8 @@
 /// Reads one `WWW-Authenticate` value (RFC 9110 §11.2, §11.3, §11.6.1).
 ///
-/// The grammar's two lists use the same comma: what follows one is a further parameter if a `=` stands behind its first
-/// token, and a new challenge otherwise. One pass over the bytes; every byte is looked at a fixed number of times.
+/// The grammar's two lists share the comma as their separator: after a comma comes another parameter if a `=` follows
+/// the first token, and a new challenge otherwise. The parser makes one pass, and reads every byte a fixed number of
+/// times.
 struct ChallengeParser {
     static let maximumBytes = 16_384
     static let maximumChallenges = 64
@@ -37,7 +38,7 @@ struct ChallengeParser {
         return result
     }
 
-    /// A parameter of the challenge before, or the beginning of a new one. False if it is neither.
+    /// Reads a parameter of the current challenge, or starts a new one. False if it is neither.
     private mutating func takeElement() -> Bool {
         let start = position
         guard let token = takeToken() else { return false }
@@ -76,7 +77,7 @@ struct ChallengeParser {
         position += 1
         skip(Self.isBlank)
         guard let value = peek == UInt8(ascii: "\"") ? takeQuotedString() : takeToken(), let current = draft,
-            // Each name once (§11.2): of two values it is unknown which one counts.
+            // Each name may occur once (§11.2): with two values it is unclear which one counts.
             current.token68 == nil, current.parameters[name] == nil,
             current.parameters.count < Self.maximumParameters
         else { return false }
@@ -90,7 +91,7 @@ struct ChallengeParser {
         return position > start ? String(decoding: bytes[start..<position], as: UTF8.self) : nil
     }
 
-    /// Nil, somewhere inside, if it does not end or holds a control character.
+    /// Nil, with the position inside, if it is unterminated or contains a control character.
     private mutating func takeQuotedString() -> String? {
         var text: [UInt8] = []
         position += 1
@@ -119,7 +120,7 @@ struct ChallengeParser {
         draft = nil
     }
 
-    /// To the next comma that is not inside a quoted string.
+    /// Skips to the next comma outside a quoted string.
     private mutating func skipToComma() {
         while let byte = peek, byte != UInt8(ascii: ",") {
             if byte == UInt8(ascii: "\"") {

@@ -30,7 +30,7 @@ package enum Base64URL {
         }
     }
 
-    /// Nil for padding, for other characters, and for bits left over that are not zero.
+    /// Nil for padding, other characters, and nonzero leftover bits.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var buffer: UInt32 = 0

@@ -8,8 +8,8 @@ package enum CivilTime {
         return (1...days).contains(day)
     }
 
-    /// Seconds since 1970; nil if a part is out of its range. The 31st of a shorter month is a day of the next one:
-    /// who must not read that asks ``isDay(year:month:day:)`` first.
+    /// Seconds since 1970; nil if a part is out of range. The 31st of a shorter month counts as a day of the next one:
+    /// a caller that must reject it checks ``isDay(year:month:day:)`` first.
     package static func seconds(
         year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int
     ) -> Int? {
@@ -26,9 +26,9 @@ package enum CivilTime {
         return days * 86_400 + hour * 3_600 + minute * 60 + second
     }
 
-    /// `2026-01-31T23:59:59.123` in UTC; nil beyond the years 1 to 9999.
+    /// `2026-01-31T23:59:59.123` in UTC; nil outside the years 1 to 9999.
     ///
-    /// - Parameter separator: between date and time.
+    /// - Parameter separator: The text between date and time.
     package static func text(milliseconds: Int64, separator: String = "T") -> String? {
         let (days, time) = floored(Int(milliseconds), 86_400_000)
         // The inverse of the above, after Howard Hinnant's civil_from_days.

@@ -1,4 +1,4 @@
-/// Reads DER (X.690 §10) element by element: as much of it as a certificate needs.
+/// Reads DER (X.690 §10) element by element, as far as certificates need it.
 struct DERReader {
     struct Element {
         let tag: UInt8
@@ -19,10 +19,10 @@ struct DERReader {
     init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
 
     var isAtEnd: Bool { rest.isEmpty }
-    /// Of the next element.
+    /// The tag of the next element.
     var tag: UInt8? { rest.first }
 
-    /// Nil at the end, and for what is no DER.
+    /// Nil at the end, and if it is not DER.
     mutating func next() -> Element? {
         var tail = rest
         guard let tag = tail.popFirst(), tag & 0x1F != 0x1F, let first = tail.popFirst() else { return nil }
@@ -32,7 +32,7 @@ struct DERReader {
             guard (1...3).contains(count), tail.count >= count else { return nil }
             length = tail.prefix(count).reduce(0) { $0 << 8 | Int($1) }
             tail = tail.dropFirst(count)
-            // The shortest form is the only one.
+            // Only the shortest form is valid.
             guard length >= 0x80, count == 1 || length >> (8 * (count - 1)) > 0 else { return nil }
         }
         guard tail.count >= length else { return nil }

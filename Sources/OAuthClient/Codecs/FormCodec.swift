@@ -14,14 +14,14 @@ package enum FormCodec {
         return body
     }
 
-    /// One name or value alone, as the client id and secret for HTTP Basic need it (RFC 6749 §2.3.1).
+    /// Encodes a single name or value, as the client id and secret for HTTP Basic require (RFC 6749 §2.3.1).
     package static func encode(_ text: String) -> String {
         var encoded: [UInt8] = []
         append(text, to: &encoded)
         return String(decoding: encoded, as: UTF8.self)
     }
 
-    /// Nil if it is not a form: a byte that a form would escape, a bad escape, no `=`, or text that is not UTF-8.
+    /// Nil if it is not a form: a byte that a form would escape, an invalid escape, no `=`, or text that is not UTF-8.
     package static func decode(_ bytes: some Sequence<UInt8>) -> [FormParameter]? {
         var parameters: [FormParameter] = []
         let pairs = Array(bytes).split(separator: UInt8(ascii: "&"), maxSplits: maximumParameters)

@@ -14,7 +14,7 @@ package enum HTTPDate {
         case 4 where words[3] == "GMT":
             let date = words[1].split(separator: "-", omittingEmptySubsequences: false)
             guard date.count == 3, let short = CivilTime.number(date[2], 2) else { return nil }
-            // The obsolete form gives two digits: read as POSIX does.
+            // The obsolete form has two-digit years, interpreted as in POSIX.
             return seconds(
                 day: date[0], month: date[1], year: short < 70 ? 2_000 + short : 1_900 + short, clock: words[2])
         case 5:

@@ -1,4 +1,4 @@
-/// A date and time with its zone, as some servers write expiries (RFC 3339 §5.6).
+/// A date and time with its zone, the format in which some servers send expiries (RFC 3339 §5.6).
 package enum ISODate {
     /// Seconds since 1970; fractions are dropped.
     package static func seconds(_ text: String) -> Int? {

@@ -1,4 +1,4 @@
-/// Where a document stops being JSON, for the person who wrote it. Quotes nothing.
+/// The position where a document stops being JSON, for the person who wrote it. It quotes nothing.
 struct JSONFault {
     let words: String
 
@@ -20,7 +20,7 @@ struct JSONFault {
                 switch error {
                 case _ where error != .trailingBytes && scanner.position >= bytes.count:
                     "it ends too early, in line \(place.line)"
-                case .trailingBytes: "there is more behind its end, in \(place.words)"
+                case .trailingBytes: "there is more text after its end, in \(place.words)"
                 default: "\(place.words) is not JSON"
                 }
         }

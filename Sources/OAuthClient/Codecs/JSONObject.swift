@@ -1,6 +1,6 @@
-/// A JSON object, checked as a whole and decoded member by member when asked.
+/// A JSON object, validated as a whole and decoded member by member on demand.
 ///
-/// Members that are not read are never copied: the reply of a token endpoint holds secrets.
+/// Members that are not read are never copied, because the reply of a token endpoint contains secrets.
 package struct JSONObject: Sendable {
     private struct Member: Sendable {
         let name: String
@@ -12,8 +12,8 @@ package struct JSONObject: Sendable {
     private let bytes: [UInt8]
     private let members: [Member]
 
-    /// Reads a document: one object in UTF-8, with nothing after it but white space. A byte order mark is skipped
-    /// (RFC 8259 §8.1).
+    /// Reads a document: one object in UTF-8, followed only by white space. A byte order mark is skipped (RFC 8259
+    /// §8.1).
     package init(document bytes: [UInt8]) throws(JSONError) {
         do { _ = try UTF8Span(validating: bytes.span) } catch { throw .notUTF8 }
         let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
@@ -42,7 +42,7 @@ package struct JSONObject: Sendable {
         self.members = members
     }
 
-    /// The members' names in order; one that is given twice is here twice.
+    /// The members' names in order; a repeated name is listed twice.
     package var names: [String] { members.map(\.name) }
 
     /// Whether the members' names are these, in this order.
@@ -50,7 +50,7 @@ package struct JSONObject: Sendable {
         members.count == names.count && zip(members, names).allSatisfy { $0.name == $1 }
     }
 
-    /// What stands under `name`: nil if nothing does, ``JSONValue/ambiguous`` if different values do.
+    /// The value of `name`: nil if it is missing, ``JSONValue/ambiguous`` if it has different values.
     package subscript(name: String) -> JSONValue? {
         let found = members.filter { $0.name == name }
         guard let first = found.first else { return nil }
@@ -60,7 +60,7 @@ package struct JSONObject: Sendable {
         return value(first.range)
     }
 
-    /// What stands under `name` as it is written; nil if nothing does, or different values do.
+    /// The value of `name` as written; nil if it is missing or has different values.
     package func text(of name: String) -> String? {
         let found = members.filter { $0.name == name }
         guard let first = found.first,
@@ -89,7 +89,7 @@ package struct JSONObject: Sendable {
         if scanner.takeIfPresent(UInt8(ascii: "]")) { return elements }
         repeat {
             let range = try scanner.skipValue(depth: 1)
-            // Lists of lists are in no document that is read here; their contents are not decoded.
+            // No document that is read here has nested lists, so their contents are not decoded.
             elements.append(bytes[range].first == UInt8(ascii: "[") ? .null : value(range))
             guard elements.count <= Self.maximumMembers else { throw .tooMany }
         } while scanner.takeIfPresent(UInt8(ascii: ","))
@@ -101,11 +101,11 @@ package struct JSONObject: Sendable {
 package enum JSONValue: Sendable {
     case null
     case bool(Bool)
-    /// As written: `1e999` and `-0` mean different things to different readers.
+    /// As written, because `1e999` and `-0` mean different things to different readers.
     case number(String)
     case string(String)
     case array([JSONValue])
     case object(JSONObject)
-    /// Given more than once, with different values, or beyond a limit.
+    /// Repeated with different values, or beyond a limit.
     case ambiguous
 }

@@ -1,5 +1,5 @@
 extension JSONScanner {
-    /// Walks over one string, quotes included, and returns whether it has escapes.
+    /// Skips one string, including its quotes, and returns whether it has escapes.
     mutating func skipString() throws(JSONError) -> Bool {
         try take(UInt8(ascii: "\""))
         var hasEscapes = false
@@ -22,7 +22,7 @@ extension JSONScanner {
         let start = position + 1
         var probe = self
         if try !probe.skipString() {
-            // The usual case: one copy, straight from the reply.
+            // The usual case: one copy, directly from the reply.
             self = probe
             guard let text = String(validating: bytes[start..<(position - 1)], as: UTF8.self) else { throw .notUTF8 }
             return text
@@ -45,7 +45,7 @@ extension JSONScanner {
         throw .unexpectedEnd
     }
 
-    /// Reads what follows a backslash. A `\u` escape of half a surrogate pair stands for no character.
+    /// Reads the part after a backslash. A `\u` escape of a lone surrogate is not a character.
     private mutating func escape() throws(JSONError) -> Unicode.Scalar {
         guard let byte = takeByte() else { throw .unexpectedEnd }
         switch byte {

@@ -1,11 +1,11 @@
-/// What is wrong with a document. It never quotes the document: that may hold tokens.
+/// A syntax error in a document. It never quotes the document, which may contain tokens.
 package enum JSONError: Error, Hashable, Sendable {
     case notUTF8, unexpectedByte, unexpectedEnd, tooDeep, tooMany, trailingBytes, loneSurrogate, notAnObject
 }
 
-/// Walks over JSON text (RFC 8259) and checks it, without building anything.
+/// Scans JSON text (RFC 8259) and validates it, without building anything.
 ///
-/// Depth is bounded, so the recursion is too. See `docs/adr/0003-read-json-with-our-own-reader.md`.
+/// Depth is bounded, and therefore the recursion. See `docs/adr/0003-read-json-with-our-own-reader.md`.
 struct JSONScanner {
     static let maximumDepth = 32
 
@@ -41,14 +41,14 @@ struct JSONScanner {
         return true
     }
 
-    /// The next byte as it stands, white space or not.
+    /// The next byte, white space included.
     mutating func takeByte() -> UInt8? {
         guard position < end else { return nil }
         defer { position += 1 }
         return bytes[position]
     }
 
-    /// Walks over one value and returns where it stands.
+    /// Skips one value and returns its range.
     mutating func skipValue(depth: Int = 0) throws(JSONError) -> Range<Int> {
         guard depth < Self.maximumDepth else { throw .tooDeep }
         guard let first = next() else { throw .unexpectedEnd }

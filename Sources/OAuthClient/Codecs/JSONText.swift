@@ -1,4 +1,4 @@
-/// Writes JSON (RFC 8259) where a request wants it.
+/// Writes JSON (RFC 8259) for requests.
 package enum JSONText {
     package static func quote(_ text: String) -> String {
         var quoted = "\""
@@ -15,7 +15,7 @@ package enum JSONText {
         return quoted + "\""
     }
 
-    /// An object of texts, in order. A name that is given more than once becomes a list.
+    /// An object with text values, in order. A repeated name becomes a list.
     static func object(_ parameters: [FormParameter]) -> String {
         var names: [String] = []
         for parameter in parameters where !names.contains(parameter.name) { names.append(parameter.name) }

@@ -3,15 +3,15 @@ import FoundationEssentials
 /// One block of a PEM file (RFC 7468).
 struct PEMBlock {
     let label: String
-    /// With its boundaries.
+    /// Including its boundaries.
     let text: String
-    /// Nil if what is between the boundaries is no base64.
+    /// Nil if the text between the boundaries is not base64.
     var bytes: [UInt8]? {
         let lines = text.split(whereSeparator: \.isNewline).dropFirst().dropLast()
         return Data(base64Encoded: lines.map { $0.trimmed }.joined()).map { [UInt8]($0) }
     }
 
-    /// All blocks, in order. What stands between them is passed over, as OpenSSL writes it.
+    /// All blocks, in order. Text between them, which OpenSSL writes, is skipped.
     static func all(in text: String) -> [PEMBlock] {
         var blocks: [PEMBlock] = []
         var lines: [Substring] = []
@@ -48,7 +48,7 @@ extension Substring {
         return text
     }
 
-    /// What is between this and five dashes; nil if the line is another.
+    /// The text between this prefix and five dashes; nil for any other line.
     fileprivate func between(_ start: String) -> Substring? {
         guard hasPrefix(start), hasSuffix("-----"), count > start.count + 5 else { return nil }
         return dropFirst(start.count).dropLast(5)

@@ -1,4 +1,4 @@
-/// Random bytes as base64url text, from the system's generator unless a test brings its own.
+/// Random bytes as base64url text, from the system's generator unless a test supplies its own.
 enum RandomText {
     static func make(byteCount: Int) -> String {
         var generator = SystemRandomNumberGenerator()
@@ -9,7 +9,7 @@ enum RandomText {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(byteCount)
         while bytes.count < byteCount {
-            // Eight bytes for each call of the system.
+            // Eight bytes per call of the generator.
             var word = generator.next()
             for _ in 0..<min(8, byteCount - bytes.count) {
                 bytes.append(UInt8(truncatingIfNeeded: word))

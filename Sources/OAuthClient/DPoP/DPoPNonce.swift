@@ -1,6 +1,6 @@
 package import HTTPTypes
 
-/// What a server expects in the next proof (RFC 9449 §8). Opaque: neither trimmed nor decoded.
+/// A value that a server expects in the next proof (RFC 9449 §8). Opaque: neither trimmed nor decoded.
 public struct DPoPNonce: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     public let rawValue: String
 
@@ -12,7 +12,7 @@ public struct DPoPNonce: Hashable, Sendable, CustomStringConvertible, CustomRefl
         self.rawValue = rawValue
     }
 
-    /// The nonce that a reply brings: exactly one `DPoP-Nonce` field of the right form, or none.
+    /// The nonce of a reply, if it has exactly one well-formed `DPoP-Nonce` field.
     package init?(in response: HTTPResponse) {
         let values = response.headerFields[values: .dpopNonce]
         guard values.count == 1, let value = values.first else { return nil }

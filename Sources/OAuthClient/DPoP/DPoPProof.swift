@@ -2,7 +2,8 @@ import Crypto
 public import FoundationEssentials
 public import HTTPTypes
 
-/// Shows that the sender of a request holds a private key (RFC 9449 §4). One proof per request, repeats included.
+/// Proves that the sender of a request holds a private key (RFC 9449 §4). Each request needs its own proof, retries
+/// included.
 public struct DPoPProof: Sendable, CustomStringConvertible, CustomReflectable {
     /// The JWT for the `DPoP` header field.
     public let rawValue: String
@@ -10,20 +11,20 @@ public struct DPoPProof: Sendable, CustomStringConvertible, CustomReflectable {
     /// Signs a proof for one request.
     ///
     /// - Parameters:
-    ///   - key: the key to which the token is bound, or is to be bound. Its public half goes into the proof's header.
+    ///   - key: the key that the token is bound to, or will be bound to. Its public half is in the proof's header.
     ///   - method: the method of the request (`htm`).
-    ///   - url: the raw, percent-encoded URL of the request. Query and fragment are left out of `htu`, scheme and host
-    ///     become lower case, and nothing is decoded.
-    ///   - issuedAt: our clock, corrected by what is known of the server's; `iat` has whole seconds.
-    ///   - nonce: the latest one that this server has sent in `DPoP-Nonce` (§8, §9); nil if it has sent none.
-    ///   - accessToken: for requests to a resource server, the token that goes with the proof (`ath`, §4.2).
+    ///   - url: the raw, percent-encoded URL of the request. `htu` omits query and fragment; scheme and host become
+    ///     lower case, and nothing is decoded.
+    ///   - issuedAt: our clock, corrected by the server's known offset; `iat` has whole seconds.
+    ///   - nonce: the latest one that this server sent in `DPoP-Nonce` (§8, §9); nil if it has sent none.
+    ///   - accessToken: for requests to a resource server, the token sent with the proof (`ath`, §4.2).
     /// - Throws: ``OAuthValueError`` for a URL that is neither `http` nor `https`, or if the key cannot sign.
     public static func sign(
         key: DPoPKey, method: HTTPRequest.Method, url: String, issuedAt: Date, nonce: DPoPNonce? = nil,
         accessToken: AccessToken? = nil
     ) throws(OAuthValueError) -> DPoPProof {
         guard let target = RawURL(url) else { throw OAuthValueError(.malformed, "request URL") }
-        // 128 random bits: a server refuses an identifier that it saw before (§11.1).
+        // 128 random bits: a server rejects an identifier that it has seen before (§11.1).
         return try sign(
             key: key, method: method, target: target, issuedAt: issuedAt, nonce: nonce, accessToken: accessToken,
             identifier: RandomText.make(byteCount: 16))
@@ -33,8 +34,8 @@ public struct DPoPProof: Sendable, CustomStringConvertible, CustomReflectable {
         key: DPoPKey, method: HTTPRequest.Method, target: RawURL, issuedAt: Date, nonce: DPoPNonce?,
         accessToken: AccessToken?, identifier: String
     ) throws(OAuthValueError) -> DPoPProof {
-        // No member can hold a quote, a backslash or a control character, so nothing needs an escape: methods, nonces
-        // and URLs are checked where they are made.
+        // No member can contain a quote, a backslash or a control character, so nothing needs an escape: methods,
+        // nonces and URLs are validated when they are made.
         let seconds = Int64(min(max(issuedAt.timeIntervalSince1970, 0), 1e12))
         var claims: [UInt8] = []
         claims.reserveCapacity(512)

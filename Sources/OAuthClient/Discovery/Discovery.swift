@@ -2,14 +2,14 @@ import HTTPTypes
 
 /// Finds a server's metadata (RFC 8414 §3, then OpenID Connect Discovery §4).
 public enum Discovery {
-    /// Asks the issuer for its metadata and refuses a document that names another issuer or an insecure endpoint.
+    /// Asks the issuer for its metadata and rejects a document that names another issuer or an insecure endpoint.
     ///
-    /// The second place is asked whenever the first has no document: a server behind a web app answers an unknown path
-    /// with a page, and others with an error of their own.
+    /// The second location is tried whenever the first has no document: a server behind a web app answers an unknown
+    /// path with a page, and others with their own error.
     ///
     /// - Parameters:
-    ///   - issuer: the server, as it is named in its tokens and documents.
-    ///   - transport: sends the requests: one, or two if the first place has no document.
+    ///   - issuer: the server, as its tokens and documents name it.
+    ///   - transport: sends the requests: one, or two if the first location has no document.
     ///   - allowsInsecureLoopback: accepts `http` endpoints on this machine.
     ///   - limits: how long each request may take, and how large a document may be.
     /// - Throws: ``DiscoveryError``.
@@ -28,7 +28,7 @@ public enum Discovery {
                 failures.append(error)
             }
         }
-        // What was found in one place says more than that there is nothing in the other.
+        // An error from one location says more than a missing document at the other.
         throw failures.first { $0.code != .notFound } ?? DiscoveryError(.notFound)
     }
 
@@ -55,7 +55,7 @@ public enum Discovery {
         }
     }
 
-    /// RFC 8414 puts its well-known part before the issuer's path, OpenID Connect behind it.
+    /// RFC 8414 puts its well-known part before the issuer's path, OpenID Connect after it.
     static func paths(of issuer: Issuer) -> [String] {
         var path = issuer.url.path[...]
         if path.hasSuffix("/") { path.removeLast() }

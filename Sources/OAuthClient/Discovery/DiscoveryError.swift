@@ -1,4 +1,4 @@
-/// Why a server's metadata cannot be used.
+/// The reason why a server's metadata cannot be used.
 public struct DiscoveryError: Error, Hashable, Sendable, CustomStringConvertible {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private let text: CodeText
@@ -10,11 +10,11 @@ public struct DiscoveryError: Error, Hashable, Sendable, CustomStringConvertible
         /// The name of the code, for instance `notFound`. Stable: for programs and logs.
         public var name: String { text.name }
         public var description: String { name }
-        /// For people, as a part of the error's own description.
+        /// The text for people, part of the error's description.
         package var words: String { text.words }
 
         public static let unreachable = Code("unreachable", "the server cannot be reached")
-        /// It was reached, and failed.
+        /// The server was reached but reported a failure.
         public static let serverError = Code("serverError", "the server cannot answer now")
         public static let tooLarge = Code("tooLarge", "the server's reply is too long for a metadata document")
         public static let notFound = Code("notFound", "the server has no metadata document")
@@ -28,11 +28,11 @@ public struct DiscoveryError: Error, Hashable, Sendable, CustomStringConvertible
     }
 
     public let code: Code
-    /// The member of the document that is at fault.
+    /// The faulty member of the document.
     public let member: String?
     /// For ``Code/unreachable`` and ``Code/tooLarge``.
     public let transportError: HTTPTransportError?
-    /// What the document names as its issuer, for ``Code/issuerMismatch``: a stranger's text, printable and at most 200
+    /// The issuer that the document names, for ``Code/issuerMismatch``: untrusted text, printable and at most 200
     /// characters.
     public let named: String?
     /// The status of the server's reply, for ``Code/serverError`` and where there is no document.
@@ -51,7 +51,7 @@ public struct DiscoveryError: Error, Hashable, Sendable, CustomStringConvertible
         }
     }
 
-    /// Whether another place may still hold a document. One that is there and wrong is final.
+    /// Whether another location may still have a document. An invalid document is final.
     var isAboutPlace: Bool {
         switch code {
         case .notFound, .serverError, .tooLarge: true

@@ -1,9 +1,9 @@
 extension ServerMetadata {
-    /// Reads a metadata document. One insecure endpoint refuses the whole document.
+    /// Reads a metadata document. One insecure endpoint invalidates the whole document.
     ///
     /// - Parameters:
     ///   - document: the body of the reply: one JSON object (RFC 8414 §3.2).
-    ///   - issuer: the server that was asked; the document must name it letter by letter (RFC 8414 §3.3).
+    ///   - issuer: the server that was asked; the document must name exactly this issuer (RFC 8414 §3.3).
     ///   - allowsInsecureLoopback: accepts `http` endpoints on this machine.
     /// - Throws: ``DiscoveryError``, which names the member at fault.
     public init(
@@ -47,8 +47,7 @@ private struct MetadataReader {
     let object: JSONObject
     let allowsInsecureLoopback: Bool
 
-    /// One without which everything else works: what cannot be read is left out. An address that is not secure is refused
-    /// all the same.
+    /// An optional endpoint: an unreadable value is ignored. An insecure address still fails.
     func endpoint(_ member: String, _ unread: inout [String]) throws(DiscoveryError) -> EndpointURL? {
         do throws(DiscoveryError) { return try endpoint(member) } catch {
             guard error.code == .malformed else { throw error }
@@ -70,7 +69,7 @@ private struct MetadataReader {
         }
     }
 
-    /// Names of endpoints with their addresses. What else is there is passed over.
+    /// Endpoint addresses by name. Other members are ignored.
     func endpoints(_ member: String, _ unread: inout [String]) throws(DiscoveryError) -> [String: EndpointURL] {
         switch object[member] {
         case nil, .null?: return [:]
@@ -91,7 +90,7 @@ private struct MetadataReader {
         }
     }
 
-    /// A text is a list of one. What is neither says nothing.
+    /// A single text counts as a list of one. Any other value is treated as missing.
     func list(_ member: String, _ unread: inout [String]) -> [String]? {
         guard let value = object[member] else { return nil }
         switch ReplyField(value) {

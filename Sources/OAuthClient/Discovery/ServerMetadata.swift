@@ -1,4 +1,4 @@
-/// What an authorization server says of itself (RFC 8414 §2, OpenID Connect Discovery §3).
+/// The metadata of an authorization server (RFC 8414 §2, OpenID Connect Discovery §3).
 public struct ServerMetadata: Hashable, Sendable {
     public var issuer: Issuer
     public var tokenEndpoint: EndpointURL
@@ -6,18 +6,18 @@ public struct ServerMetadata: Hashable, Sendable {
     public var revocationEndpoint: EndpointURL?
     public var introspectionEndpoint: EndpointURL?
     public var pushedAuthorizationRequestEndpoint: EndpointURL?
-    /// Where devices ask for codes (RFC 8628 §4).
+    /// The endpoint where devices ask for codes (RFC 8628 §4).
     public var deviceAuthorizationEndpoint: EndpointURL?
     public var jwksURI: EndpointURL?
-    /// Where clients register themselves (RFC 7591).
+    /// The endpoint where clients register themselves (RFC 7591).
     public var registrationEndpoint: EndpointURL?
     public var scopesSupported: [String]
     public var responseTypesSupported: [String]
     public var grantTypesSupported: [String]
-    /// `client_secret_basic` if the server does not say (RFC 8414 §2).
+    /// `client_secret_basic` if the server does not list any (RFC 8414 §2).
     public var tokenEndpointAuthMethodsSupported: [String]
     public var codeChallengeMethodsSupported: [String]
-    /// Empty: the server does not speak DPoP (RFC 9449 §5.1).
+    /// Empty if the server does not support DPoP (RFC 9449 §5.1).
     public var dpopSigningAlgValuesSupported: [String]
     /// Whether callbacks always carry `iss` (RFC 9207 §3).
     public var authorizationResponseIssParameterSupported: Bool
@@ -25,16 +25,16 @@ public struct ServerMetadata: Hashable, Sendable {
     public var requirePushedAuthorizationRequests: Bool
     /// Whether it binds access tokens to certificates (RFC 8705 §3.3).
     public var tlsClientCertificateBoundAccessTokens: Bool
-    /// Where clients that show a certificate go instead, by the endpoints' names, such as `token_endpoint` (RFC 8705 §5).
+    /// Alternative endpoints for clients that present a certificate, by name, such as `token_endpoint` (RFC 8705 §5).
     public var mtlsEndpointAliases: [String: EndpointURL]
-    /// Members of the document that are not what they must be, and were left out or read as what was meant: none of them
-    /// protects anything.
+    /// Members of the document with unexpected values, which were ignored or read leniently. None of them protects
+    /// anything.
     public internal(set) var unreadMembers: [String] = []
 
     public var supportsPKCE: Bool { codeChallengeMethodsSupported.contains("S256") }
     public var supportsDPoP: Bool { dpopSigningAlgValuesSupported.contains("ES256") }
 
-    /// The same, with the endpoints for clients that show a certificate, where the server has others for them.
+    /// The same metadata with the endpoints for clients that present a certificate, where the server has separate ones.
     public var forMutualTLS: ServerMetadata {
         var metadata = self
         func alias(_ name: String, _ endpoint: inout EndpointURL?) {

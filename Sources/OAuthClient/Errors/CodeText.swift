@@ -1,4 +1,4 @@
-/// What an error code is called, and what it says. Two codes are the same if their names are.
+/// The name and the text of an error code. Two codes are equal if their names are.
 struct CodeText: Hashable, Sendable {
     /// For programs and logs. Never changes.
     let name: String

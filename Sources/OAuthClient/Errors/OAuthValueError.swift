@@ -1,6 +1,6 @@
-/// A value that does not have the form its RFC gives it. Names what was wrong, never the value.
+/// A value that does not have the form that its RFC requires. It names the defect, never the value.
 public struct OAuthValueError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What was wrong.
+    /// The kind of defect.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private let text: CodeText
 
@@ -11,12 +11,12 @@ public struct OAuthValueError: Error, Hashable, Sendable, CustomStringConvertibl
         /// The name of the code, for instance `tooLong`. Stable: for programs and logs.
         public var name: String { text.name }
         public var description: String { name }
-        /// For people, as a part of the error's own description.
+        /// The text for people, part of the error's description.
         package var words: String { text.words }
 
         /// The value has no characters.
         public static let empty = Code("empty", "is empty")
-        /// The value is longer than any server's value has a reason to be.
+        /// The value is longer than any server could need.
         public static let tooLong = Code("tooLong", "is too long")
         /// The value has characters outside the set that its RFC allows.
         public static let forbiddenCharacter = Code("forbiddenCharacter", "has a character that is not allowed")

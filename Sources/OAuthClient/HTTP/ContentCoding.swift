@@ -1,14 +1,15 @@
 import HTTPTypes
 import Inflation
 
-/// Bodies that a server has packed although it was asked not to (RFC 9110 §8.4).
+/// Bodies that a server compressed although it was asked not to (RFC 9110 §8.4).
 enum ContentCoding {
-    /// What is read for the eyes of an operator may be more than a reply may hold.
+    /// The limit for text that only an operator reads, which may exceed the limit of a reply.
     private static let mostSalvaged = 1 << 20
 
-    /// The body as it was meant. Packed is what the header says, and what begins like gzip, because no JSON does.
+    /// The decompressed body. A body counts as compressed if the header says so, or if it begins like gzip, because no
+    /// JSON does.
     ///
-    /// - Throws: what becomes of the request: more than the limit allows, or not what the header says.
+    /// - Throws: the error of the request: the body exceeds the limit, or does not match its header.
     static func decoded(_ reply: HTTPReply, limit: Int) throws(HTTPTransportError) -> HTTPReply {
         var codings = reply.response.headerFields[values: .contentEncoding]
             .flatMap { $0.split(separator: ",") }.map { $0.filter { !$0.isWhitespace }.lowercased() }
@@ -22,7 +23,7 @@ enum ContentCoding {
         do throws(Inflater.Failure) {
             switch codings[0] {
             case "gzip", "x-gzip":
-                // Some servers keep the header of what a proxy has unpacked.
+                // Some servers keep the header of a body that a proxy decompressed.
                 guard beginsAsGzip(reply.body) else { return reply }
                 decoded.body = try Inflater.inflate(reply.body, .gzip, limit: limit)
             default: decoded.body = try inflated(reply.body, limit: limit)
@@ -33,7 +34,8 @@ enum ContentCoding {
         return decoded
     }
 
-    /// The reply of a server that names an unknown coding, or several, and has packed nothing: JSON begins with a brace.
+    /// The reply of a server that names an unknown coding, or several, but compressed nothing: JSON begins with a
+    /// brace.
     private static func unpacked(_ reply: HTTPReply) throws(HTTPTransportError) -> HTTPReply {
         let space: Set<UInt8> = [0x09, 0x0A, 0x0D, 0x20]
         guard reply.body.first(where: { !space.contains($0) }) == UInt8(ascii: "{") else {
@@ -42,8 +44,8 @@ enum ContentCoding {
         return reply
     }
 
-    /// What can be read of a body that was kept, whole or not, whatever its header said. The bytes themselves if nothing is
-    /// packed in them.
+    /// The readable part of a stored body, complete or not, whatever its header said. An uncompressed body is returned
+    /// unchanged.
     static func salvaged(_ body: [UInt8]) -> [UInt8] {
         guard beginsAsGzip(body) || beginsAsZlib(body) else { return body }
         do throws(Inflater.Failure) {
@@ -64,7 +66,7 @@ enum ContentCoding {
 
     private static func beginsAsGzip(_ body: [UInt8]) -> Bool { body.starts(with: [0x1F, 0x8B]) }
 
-    /// RFC 1950 §2.2: deflate with a window of up to 32 KiB, and a check of the two bytes.
+    /// RFC 1950 §2.2: deflate with a window of up to 32 KiB, and a check value for the two bytes.
     private static func beginsAsZlib(_ body: [UInt8]) -> Bool {
         guard body.count >= 2, body[0] & 0x0F == 8, body[0] >> 4 <= 7 else { return false }
         return (Int(body[0]) << 8 | Int(body[1])) % 31 == 0
@@ -72,7 +74,7 @@ enum ContentCoding {
 }
 
 extension HTTPTransport {
-    /// The way of every request that this module sends: asks for a body that is not packed, and unpacks one that is.
+    /// Sends every request of this module: asks for an uncompressed body, and decompresses one that is compressed.
     func exchange(
         _ request: HTTPRequest, body: [UInt8], limits: HTTPLimits, showing certificate: ClientCertificate? = nil
     ) async throws(HTTPTransportError) -> HTTPReply {
@@ -83,7 +85,7 @@ extension HTTPTransport {
         do throws(HTTPTransportError) {
             return try ContentCoding.decoded(reply, limit: limits.bodyBytes)
         } catch {
-            // Any other status says what it says without a body.
+            // Any other status is meaningful without a body.
             guard (200...299).contains(reply.response.status.code) else { return reply }
             throw error
         }

@@ -1,13 +1,13 @@
-/// What one exchange may cost.
+/// The limits of one exchange.
 public struct HTTPLimits: Hashable, Sendable {
-    /// Body bytes read, after which the reply is refused.
+    /// The maximum length of a body; a longer reply is rejected.
     public var bodyBytes: Int
-    /// Names and values of all header fields together.
+    /// The maximum length of the names and values of all header fields together.
     public var headerBytes: Int
     public var headerFields: Int
-    /// From the first attempt to connect until connected, TLS included.
+    /// The time from the first attempt to connect until connected, TLS included.
     public var connectTimeout: Duration
-    /// From the first attempt to connect to the last byte of the reply.
+    /// The time from the first attempt to connect to the last byte of the reply.
     public var timeout: Duration
 
     public init(
@@ -21,7 +21,7 @@ public struct HTTPLimits: Hashable, Sendable {
         self.timeout = timeout
     }
 
-    /// The same, in no more than this time.
+    /// The same limits with a timeout of at most this time.
     package func within(_ time: Duration) -> HTTPLimits {
         var limits = self
         limits.timeout = max(.milliseconds(1), min(timeout, time))
@@ -29,8 +29,9 @@ public struct HTTPLimits: Hashable, Sendable {
         return limits
     }
 
-    /// 30 seconds, because a server's replay window is often that long: a shorter wait turns slow replies into lost ones.
+    /// 30 seconds, because a server's replay window is often that long: a shorter timeout turns slow replies into lost
+    /// ones.
     public static let tokenEndpoint = HTTPLimits()
-    /// Metadata documents are small and nothing is lost by giving up early.
+    /// Metadata documents are small, and nothing is lost by giving up early.
     public static let discovery = HTTPLimits(bodyBytes: 1_048_576, timeout: .seconds(15))
 }

@@ -2,7 +2,7 @@ public import HTTPTypes
 
 /// A final reply: status, header fields (all values of repeated ones) and the whole body.
 ///
-/// The body of a token endpoint holds tokens, so no rendering shows it.
+/// The body of a token endpoint's reply contains tokens, so no rendering shows it.
 public struct HTTPReply: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     public var response: HTTPResponse
     public var body: [UInt8]

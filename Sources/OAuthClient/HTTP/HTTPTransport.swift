@@ -1,28 +1,28 @@
 public import HTTPTypes
 
-/// Sends one request and brings back one reply.
+/// Sends one request and returns one reply.
 ///
-/// A transport never follows a redirect and never sends a request twice: a refresh token that travels a second time
-/// may end the grant. It reports whether a failed request may have reached the server.
+/// A transport never follows a redirect and never sends a request twice: a refresh token that is sent twice may end the
+/// grant. It reports whether a failed request may have reached the server.
 public protocol HTTPTransport: Sendable {
     /// Sends `request` with `body` once.
     ///
     /// - Throws: ``HTTPTransportError``. Its phase is `notSent` only if no byte of the request can have been written.
     func send(_ request: HTTPRequest, body: [UInt8], limits: HTTPLimits) async throws(HTTPTransportError) -> HTTPReply
 
-    /// Sends `request` with `body` once, over a TLS connection on which the client shows this certificate (RFC 8705).
-    /// The connection serves no request without it, and none with another one.
+    /// Sends `request` with `body` once, over a TLS connection on which the client presents this certificate (RFC
+    /// 8705). The connection is not shared with requests that have no certificate or another one.
     ///
-    /// A transport that cannot show one has nothing to do: then nothing is sent, and the error says why. It must never
-    /// send such a request without the certificate.
+    /// A transport that cannot present a certificate need not implement this: then nothing is sent, and the error says
+    /// why. It must never send such a request without the certificate.
     ///
     /// - Throws: ``HTTPTransportError``, also `notSent` for a request that is not `https`.
     func send(
         _ request: HTTPRequest, body: [UInt8], limits: HTTPLimits, showing certificate: ClientCertificate
     ) async throws(HTTPTransportError) -> HTTPReply
 
-    /// Closes what is still open. Requests in flight fail; later ones are refused as not sent. Does nothing unless the
-    /// transport says otherwise.
+    /// Closes open connections. Requests in flight fail, and later ones are rejected as not sent. By default it does
+    /// nothing.
     func shutdown() async
 }
 
@@ -35,7 +35,7 @@ extension HTTPTransport {
         throw HTTPTransportError(.notSent, .noClientCertificate)
     }
 
-    /// With a certificate if there is one to show.
+    /// Sends with a certificate if there is one.
     package func send(
         _ request: HTTPRequest, body: [UInt8], limits: HTTPLimits, showing certificate: ClientCertificate?
     ) async throws(HTTPTransportError) -> HTTPReply {

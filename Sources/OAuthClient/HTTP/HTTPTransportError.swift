@@ -1,6 +1,6 @@
-/// Why no usable reply came, and whether the request may have reached the server.
+/// The reason why there is no usable reply, and whether the request may have reached the server.
 public struct HTTPTransportError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// How far the request can have come.
+    /// How far the request may have got.
     public enum Phase: Hashable, Sendable {
         /// No byte of the request was written: nothing can have been spent.
         case notSent
@@ -8,7 +8,7 @@ public struct HTTPTransportError: Error, Hashable, Sendable, CustomStringConvert
         case maybeSent
     }
 
-    /// What happened.
+    /// The kind of failure.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private let text: CodeText
 
@@ -19,29 +19,29 @@ public struct HTTPTransportError: Error, Hashable, Sendable, CustomStringConvert
         /// The name of the code, for instance `timeout`. Stable: for programs and logs.
         public var name: String { text.name }
         public var description: String { name }
-        /// For people, as a part of the error's own description.
+        /// The text for people, part of the error's description.
         package var words: String { text.words }
 
         public static let connect = Code("connect", "the connection was refused or failed")
         public static let dns = Code("dns", "the host name was not found")
         public static let tls = Code("tls", "the TLS handshake failed")
-        public static let timeout = Code("timeout", "the time limit is over")
+        public static let timeout = Code("timeout", "the time limit was exceeded")
         public static let reset = Code("reset", "the connection was closed")
         public static let tooLarge = Code("tooLarge", "the reply exceeds a limit")
         public static let cancelled = Code("cancelled", "the request was cancelled")
         public static let protocolViolation = Code("protocolViolation", "the reply is not valid HTTP")
-        /// The reply's body is packed in a way that cannot be read.
-        public static let undecodable = Code("undecodable", "the reply is packed, and cannot be unpacked")
+        /// The reply's body has a compression that cannot be decoded.
+        public static let undecodable = Code("undecodable", "the reply cannot be decompressed")
         /// The request cannot be sent as it is, for example plain `http` to another machine.
         public static let refused = Code("refused", "the request is not allowed")
-        /// The provider wants a client certificate, and the transport cannot show one (RFC 8705).
+        /// The provider requires a client certificate, and the transport cannot present one (RFC 8705).
         public static let noClientCertificate = Code(
-            "noClientCertificate", "this transport cannot show the client certificate that the provider wants")
-        /// The egress proxy does not let the connection through.
+            "noClientCertificate", "this transport cannot present the client certificate that the provider requires")
+        /// The egress proxy refused the connection.
         public static let proxy = Code("proxy", "the proxy refused the connection")
     }
 
-    /// The code of this name, if it is one of these.
+    /// The code with this name, if there is one.
     package static func code(named name: String) -> Code? {
         let all: [Code] = [
             .connect, .dns, .tls, .timeout, .reset, .tooLarge, .cancelled, .protocolViolation, .undecodable, .refused,
@@ -52,7 +52,8 @@ public struct HTTPTransportError: Error, Hashable, Sendable, CustomStringConvert
 
     public let phase: Phase
     public let code: Code
-    /// What of the reply had come, if its head had. It may hold tokens. Errors that differ in it alone are equal.
+    /// The part of the reply that arrived, if it includes the head. It may contain tokens. Errors that differ only in
+    /// this are equal.
     package let received: HTTPReply?
 
     public init(_ phase: Phase, _ code: Code) {

@@ -1,26 +1,26 @@
 package import FoundationEssentials
 
-/// Checks the id token of a log-in (OpenID Connect Core §3.1.3.7): the numbers are the items there.
+/// Checks the id token of a log-in (OpenID Connect Core §3.1.3.7). Numbers refer to the items there.
 package struct IDTokenCheck: Sendable {
-    /// Clocks of provider and client may differ by this much.
+    /// The tolerated difference between the clocks of provider and client.
     static let leeway: TimeInterval = 60
 
-    /// 2: the issuers that may have issued it; empty if unknown. `{name}` stands for a claim of the token itself, as in
-    /// issuers that name the user's organisation.
+    /// 2: the issuers that may have issued it; empty if unknown. `{name}` is replaced by a claim of the token itself,
+    /// for issuers that name the user's organisation.
     package var issuers: [String]
     package var clientID: ClientID
-    /// 11: what the log-in sent.
+    /// 11: the nonce that the log-in sent.
     package var nonce: IDTokenNonce?
-    /// 13: how long ago the user may have authenticated at most.
+    /// 13: the maximum time since the user authenticated.
     package var maximumAge: Duration?
     /// 8: keys of symmetric signatures.
     package var secrets: [ClientSecret]
-    /// The provider's keys; nil where they are not available. Then 6 applies: the token came straight from the token
-    /// endpoint over TLS, which stands for the signature.
+    /// The provider's keys; nil where they are unavailable. Then item 6 applies: the token came directly from the token
+    /// endpoint over TLS, which replaces the signature.
     package var keys: JSONWebKeySet?
-    /// By the provider's clock, as far as that is known.
+    /// By the provider's clock, as far as its offset is known.
     package var now: Date
-    /// 7: the algorithms that are taken; empty: all that are known.
+    /// 7: the accepted algorithms; empty for all supported ones.
     package var algorithms: [String] = []
 
     package init(
@@ -62,12 +62,12 @@ package struct IDTokenCheck: Sendable {
         return IDTokenClaims(payload, subject: subject, issuer: issuer, isSignatureChecked: isSigned)
     }
 
-    /// 6 to 8. Whether a signature was checked.
+    /// 6 to 8. Returns whether a signature was checked.
     private func checkSignature(
         _ signature: [UInt8], of input: [UInt8], _ header: JSONObject
     ) throws(IDTokenError) -> Bool {
         guard case .string(let name)? = header["alg"] else { throw .unreadable }
-        // No extension is understood here (RFC 7515 §4.1.11).
+        // No extension is supported here (RFC 7515 §4.1.11).
         guard header["crit"] == nil else { throw IDTokenError(.unsupportedAlgorithm) }
         guard name.lowercased() != "none", !signature.isEmpty else { throw IDTokenError(.unsigned) }
         guard algorithms.isEmpty || algorithms.contains(name) else { throw IDTokenError(.unsupportedAlgorithm) }
@@ -103,8 +103,8 @@ package struct IDTokenCheck: Sendable {
         }
         guard audiences.contains(clientID.rawValue) else { throw IDTokenError(.audience) }
         switch payload["azp"] {
-        // It came from the token endpoint itself, for our code: for whom else it is meant does no harm
-        // (OpenID Connect Core with errata 2, §3.1.3.7).
+        // It came directly from the token endpoint, for our code: other audiences do no harm (OpenID Connect Core with
+        // errata 2, §3.1.3.7).
         case nil, .null?: break
         case .string(let party)?: guard party == clientID.rawValue else { throw IDTokenError(.audience) }
         default: throw IDTokenError(.audience)
@@ -130,7 +130,7 @@ package struct IDTokenCheck: Sendable {
         return seconds
     }
 
-    /// An issuer with the token's own claims in it; nil if it names one that the token has not.
+    /// An issuer with the token's own claims filled in; nil if it refers to a claim that the token lacks.
     private static func filled(_ issuer: String, _ payload: JSONObject) -> String? {
         guard let start = issuer.firstIndex(of: "{") else { return issuer }
         guard let end = issuer[start...].firstIndex(of: "}"),

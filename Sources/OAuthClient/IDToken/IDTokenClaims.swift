@@ -1,18 +1,18 @@
-/// What a checked id token says of the user (OpenID Connect Core §2, §5.1).
+/// The claims of a checked id token about the user (OpenID Connect Core §2, §5.1).
 ///
 /// ```swift
 /// let address = done.claims?["email"]
 /// ```
 ///
-/// Nothing of it is printed by accident: a subject may be an e-mail address.
+/// No rendering shows them, because a subject may be an e-mail address.
 public struct IDTokenClaims: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
-    /// The user's id at the provider. Unique there, and never used for another user.
+    /// The user's id at the provider. It is unique there, and never reused for another user.
     public let subject: String
     public let issuer: String
-    /// Whether the provider's signature was checked. Otherwise its keys were not available, and the token is believed
-    /// because it came from the token endpoint itself over TLS (OpenID Connect Core §3.1.3.7).
+    /// Whether the provider's signature was checked. Otherwise its keys were unavailable, and the token is trusted
+    /// because it came directly from the token endpoint over TLS (OpenID Connect Core §3.1.3.7).
     public let isSignatureChecked: Bool
     private let values: [String: String]
 
@@ -38,7 +38,8 @@ public struct IDTokenClaims: Sendable, Equatable, CustomStringConvertible, Custo
         self.values = values
     }
 
-    /// A claim, numbers and truth values as JSON writes them. Nil for lists, objects and what is longer than 2 KiB.
+    /// The value of a claim; numbers and booleans are in JSON's spelling. Nil for lists, objects and values longer than
+    /// 2 KiB.
     public subscript(name: String) -> String? { values[name] }
 
     /// The names of all claims that can be read here.

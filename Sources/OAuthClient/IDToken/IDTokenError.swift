@@ -1,4 +1,4 @@
-/// Why an id token is not taken. Names claims, never their values.
+/// The reason why an id token was rejected. It names claims, never their values.
 package struct IDTokenError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: String, Hashable, Sendable, CaseIterable {
         case missing
@@ -18,7 +18,7 @@ package struct IDTokenError: Error, Hashable, Sendable, CustomStringConvertible 
         var words: String {
             switch self {
             case .missing: "the id token is missing"
-            case .unreadable: "the id token is encrypted, or is no JWT"
+            case .unreadable: "the id token is encrypted, or is not a JWT"
             case .missingClaim: "the id token lacks a claim"
             case .issuer: "the id token comes from another issuer"
             case .audience: "the id token is for another client"

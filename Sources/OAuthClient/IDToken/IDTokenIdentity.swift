@@ -1,7 +1,7 @@
-/// Whom an id token is about (OpenID Connect Core §2). Not printed: a subject may be an e-mail address.
+/// The subject of an id token (OpenID Connect Core §2). Not printed: a subject may be an e-mail address.
 package struct IDTokenIdentity: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     package let subject: String
-    /// Nil in what is expected means that any issuer will do.
+    /// Nil in an expected identity accepts any issuer.
     package let issuer: String?
 
     package init(subject: String, issuer: String?) {
@@ -9,7 +9,7 @@ package struct IDTokenIdentity: Hashable, Sendable, CustomStringConvertible, Cus
         self.issuer = issuer
     }
 
-    /// Reads the claims of an id token that came straight from the token endpoint over TLS, so that its signature need
+    /// Reads the claims of an id token that came directly from the token endpoint over TLS, so that its signature need
     /// not be checked (OpenID Connect Core §3.1.3.7). Nil if it is encrypted or not a JWT.
     package init?(_ token: IDToken) {
         let parts = token.reveal().split(separator: ".", omittingEmptySubsequences: false)
@@ -20,7 +20,7 @@ package struct IDTokenIdentity: Hashable, Sendable, CustomStringConvertible, Cus
         self.init(subject: subject, issuer: issuer)
     }
 
-    /// Whether a login of this identity may take tokens of `other` (OpenID Connect Core §12.2).
+    /// Whether a login of this identity may accept tokens of `other` (OpenID Connect Core §12.2).
     func accepts(_ other: IDTokenIdentity) -> Bool {
         subject == other.subject && (issuer == nil || issuer == other.issuer)
     }

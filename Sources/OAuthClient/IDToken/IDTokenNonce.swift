@@ -1,4 +1,4 @@
-/// Ties an id token to the log-in that asked for it (OpenID Connect Core §3.1.2.1).
+/// Ties an id token to the log-in that requested it (OpenID Connect Core §3.1.2.1).
 package struct IDTokenNonce: OAuthSecret {
     private let value: String
 

@@ -2,7 +2,7 @@ import Crypto
 import CryptoExtras
 import FoundationEssentials
 
-/// A public key that checks signatures (RFC 7517, RFC 7518 §6, RFC 8037 §2).
+/// A public key that verifies signatures (RFC 7517, RFC 7518 §6, RFC 8037 §2).
 struct JSONWebKey: Sendable {
     private enum Material: Sendable {
         case rsa(_RSA.Signing.PublicKey)
@@ -13,7 +13,7 @@ struct JSONWebKey: Sendable {
     }
 
     let keyID: String?
-    /// The only algorithm the key may be used with, if the set says so.
+    /// The only algorithm that the key may be used with, if the set names one.
     private let algorithm: String?
     private let material: Material
 
@@ -51,8 +51,7 @@ struct JSONWebKey: Sendable {
         }
     }
 
-    /// Whether the key and the algorithm belong together. The token names the algorithm, the key decides whether it
-    /// may.
+    /// Whether the key supports the algorithm. The token names the algorithm; the key decides whether it is allowed.
     func fits(_ algorithm: JWSAlgorithm) -> Bool {
         guard self.algorithm == nil || self.algorithm == algorithm.rawValue else { return false }
         return switch (material, algorithm) {
@@ -96,7 +95,7 @@ struct JSONWebKey: Sendable {
     }
 }
 
-/// How a JWT is signed (RFC 7518 §3.1, RFC 8037 §3.1, RFC 9864). `none` is not among them.
+/// A signature algorithm of JWTs (RFC 7518 §3.1, RFC 8037 §3.1, RFC 9864). `none` is not among them.
 enum JWSAlgorithm: String, Hashable, Sendable, CaseIterable {
     case rs256 = "RS256"
     case rs384 = "RS384"

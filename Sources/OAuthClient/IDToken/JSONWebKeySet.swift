@@ -1,13 +1,13 @@
 import HTTPTypes
 
-/// The keys with which a provider signs (RFC 7517 §5). Keys of kinds that are not known are passed over.
+/// A provider's signing keys (RFC 7517 §5). Keys of unknown kinds are skipped.
 package struct JSONWebKeySet: Sendable {
     private static let mostKeys = 64
     static let limits = HTTPLimits(bodyBytes: 262_144, timeout: .seconds(10))
 
     let keys: [JSONWebKey]
 
-    /// Nil if it is no key set.
+    /// Nil if it is not a key set.
     package init?(parsing document: [UInt8]) {
         guard let object = try? JSONObject(document: document), case .array(let elements)? = object["keys"] else {
             return nil
@@ -17,7 +17,7 @@ package struct JSONWebKeySet: Sendable {
         }
     }
 
-    /// Asks a provider for its keys. Nil if they are not available now.
+    /// Fetches a provider's keys. Nil if they are unavailable now.
     package static func fetch(from endpoint: EndpointURL, over transport: any HTTPTransport) async -> JSONWebKeySet? {
         var fields = HTTPFields()
         fields[.accept] = "application/jwk-set+json, application/json"

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 import HTTPTypes
 
-/// The introspection endpoint of one provider (RFC 7662), asked for one thing: when an access token expires.
+/// The introspection endpoint of one provider (RFC 7662), used only to ask when an access token expires.
 package struct IntrospectionEndpoint: Sendable {
     private let endpoint: EndpointURL
     private let sender: EndpointSender
@@ -28,13 +28,13 @@ package struct IntrospectionEndpoint: Sendable {
     }
 }
 
-/// What a server says of an access token.
+/// A server's answer about an access token.
 package enum IntrospectionOutcome: Hashable, Sendable {
-    /// It is good; until when, if the server says so.
+    /// The token is valid; until when, if the server says so.
     case active(expiresAt: Date?)
-    /// It is not good: expired, revoked, or not this server's.
+    /// The token is invalid: expired, revoked, or not this server's.
     case inactive
-    /// No answer, or none that can be read.
+    /// No answer, or an unreadable one.
     case unknown
 
     init(_ reply: HTTPReply) {
@@ -48,7 +48,7 @@ package enum IntrospectionOutcome: Hashable, Sendable {
             return
         }
         let text: String? = if case .number(let text) = body["exp"] { text } else { body["exp"].text }
-        // The same bounds as for a lifetime: an instant in the far future is none.
+        // The same bounds as for a lifetime: an instant in the far future is ignored.
         let seconds = text.flatMap(Double.init).flatMap { $0.isFinite && $0 > 0 && $0 < 32_503_680_000 ? $0 : nil }
         self = .active(expiresAt: seconds.map { Date(timeIntervalSince1970: $0) })
     }

@@ -1,9 +1,9 @@
 package import FoundationEssentials
 import Synchronization
 
-/// Brings responses to a listener, in order and in the background.
+/// Delivers responses to a listener, in order and in the background.
 package final class ResponseAnnouncer: Sendable {
-    /// Responses that wait at most: with secret bodies each may hold a quarter of a megabyte.
+    /// The maximum number of waiting responses: with secret bodies, each may hold a quarter of a megabyte.
     package static let capacity = 256
 
     private struct State {
@@ -23,7 +23,7 @@ package final class ResponseAnnouncer: Sendable {
         self.revealsSecretBodies = revealsSecretBodies
     }
 
-    /// A transport for one operation that remembers what came, until it is announced.
+    /// A transport for one operation that records the replies until they are announced.
     package func recorder(
         of operation: TokenEndpointResponse.Operation, over transport: any HTTPTransport,
         now: @escaping @Sendable () -> Date
@@ -52,7 +52,7 @@ package final class ResponseAnnouncer: Sendable {
 
     private func deliver() async {
         while let next = next() {
-            // A listener's trouble is its own.
+            // Errors of a listener are ignored.
             try? await listener.tokenEndpointResponded(next)
         }
     }

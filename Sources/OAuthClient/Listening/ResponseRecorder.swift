@@ -2,8 +2,8 @@ import FoundationEssentials
 package import HTTPTypes
 import Synchronization
 
-/// A transport that passes everything on and remembers what came, so that a listener hears of it when the result is
-/// safe, and not before.
+/// A transport that forwards everything and records the replies, so that a listener is notified only when the result is
+/// safe.
 package final class ResponseRecorder: HTTPTransport {
     private let operation: TokenEndpointResponse.Operation
     private let base: any HTTPTransport
@@ -44,13 +44,13 @@ package final class ResponseRecorder: HTTPTransport {
             record(request, .reply(reply.response), reply.body, startedAt)
             return reply
         } catch {
-            // Without the part of the reply that had come.
+            // Without the received part of the reply.
             record(request, .failure(HTTPTransportError(error.phase, error.code)), nil, startedAt)
             throw error
         }
     }
 
-    /// Lets the listener hear what has come since the last time.
+    /// Notifies the listener of everything recorded since the last call.
     package func announce() {
         let responses = recorded.withLock { recorded in
             defer { recorded = [] }

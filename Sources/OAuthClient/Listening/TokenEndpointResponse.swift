@@ -3,7 +3,7 @@ public import HTTPTypes
 
 /// One exchange with a token or revocation endpoint, as a ``TokenEndpointResponseListener`` sees it.
 public struct TokenEndpointResponse: Sendable {
-    /// What the exchange was for. An open set.
+    /// The purpose of the exchange. An open set.
     public struct Operation: Hashable, Sendable, CustomStringConvertible {
         public let description: String
 
@@ -13,13 +13,13 @@ public struct TokenEndpointResponse: Sendable {
         public static let fetch = Operation("fetch")
         /// Tokens for a refresh token.
         public static let refresh = Operation("refresh")
-        /// The end of a token.
+        /// The revocation of a token.
         public static let revoke = Operation("revoke")
     }
 
-    /// How the exchange ended.
+    /// The result of the exchange.
     public enum Ending: Sendable {
-        /// A reply came, good or bad: its status and header fields as they were.
+        /// A reply arrived, successful or not: its raw status and header fields.
         case reply(HTTPResponse)
         case failure(HTTPTransportError)
     }
@@ -30,11 +30,11 @@ public struct TokenEndpointResponse: Sendable {
     public let ending: Ending
     /// In bytes; zero without a reply.
     public let bodyLength: Int
-    /// The reply's body, tokens and all. Nil unless the owner asked for secret bodies by name.
+    /// The reply's body, including tokens. Nil unless the owner explicitly requested secret bodies.
     public let secretBody: [UInt8]?
     public let startedAt: Date
     public let duration: Duration
-    /// Responses that were left out just before this one because the listener had fallen behind.
+    /// The number of responses dropped just before this one because the listener had fallen behind.
     public internal(set) var leftOutBefore = 0
 
     /// The raw status; nil without a reply.

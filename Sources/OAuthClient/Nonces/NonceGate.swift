@@ -1,16 +1,16 @@
 import Synchronization
 
-/// Lets requests whose nonce was refused go to one server in small numbers.
+/// Limits how many requests whose nonce was rejected go to one server at a time.
 ///
-/// A server may change its nonce every few uses. Of many requests at the same time most then come with one that is used up,
-/// and their repeats meet each other in the same way. Behind the gate a repeat has the nonce of the reply before it. While
-/// repeats succeed, more and more go at a time: where a nonce has merely grown old, the first ones free all others.
+/// A server may change its nonce every few uses. Then most of many simultaneous requests use an expired nonce, and
+/// their retries collide in the same way. Behind the gate, each retry has the nonce of the reply before it. While
+/// retries succeed, more and more run at a time: where a nonce had merely expired, the first ones release all others.
 package final class NonceGate: Sendable {
-    /// How the gate measures time, and how a test's clock learns of those who wait.
+    /// The gate's time source, with a hook for a test's clock.
     package struct Clock: Sendable {
-        /// Runs an action after a time; what it returns calls that off.
+        /// Runs an action after a time; the returned closure cancels it.
         let alarm: @Sendable (Duration, @escaping @Sendable () -> Void) -> @Sendable () -> Void
-        /// A task begins to wait; what it returns is called right before the task goes on.
+        /// Called when a task begins to wait; the returned closure is called right before the task resumes.
         let beginWait: @Sendable () -> (@Sendable () -> Void)?
 
         package init(
@@ -22,7 +22,7 @@ package final class NonceGate: Sendable {
         }
     }
 
-    /// The right to send one request. Each is followed by one ``leave(_:isRefused:)``.
+    /// The permission to send one request. Each is followed by one ``leave(_:isRefused:)``.
     package struct Pass: Sendable {
         let place: String
         let id: Int
@@ -44,16 +44,16 @@ package final class NonceGate: Sendable {
     }
 
     private struct Place {
-        /// How many may be inside.
+        /// The maximum number of requests inside.
         var width = 1
-        /// Successes in a row, and how many let one more be inside: twice as many after each refusal.
+        /// Consecutive successes, and the number of them that admits one more request: doubled after each rejection.
         var successes = 0
         var neededSuccesses = 2
-        /// Who is inside, and how to call off the end of the patience with it.
+        /// The requests inside, and a closure that cancels the timeout of each.
         var inside: [Int: @Sendable () -> Void] = [:]
-        /// One that was refused too often to meet another one again.
+        /// A request that was rejected too often to share the gate again.
         var goesAlone: Int?
-        /// Whose nonce was refused most often comes first.
+        /// Sorted by rejections, the most first.
         var waiters: [Waiter] = []
 
         mutating func add(_ waiter: Waiter) {
@@ -88,7 +88,7 @@ package final class NonceGate: Sendable {
         var cancelled: Set<Int> = []
     }
 
-    /// One slow request does not hold up the others for longer.
+    /// The longest time for which one slow request holds up the others.
     package static let patience = Duration.seconds(5)
     private static let triesBeforeGoingAlone = 3
 
@@ -99,18 +99,18 @@ package final class NonceGate: Sendable {
         self.clock = clock
     }
 
-    /// Waits until one more request may go.
+    /// Waits until one more request may be sent.
     ///
     /// - Parameters:
-    ///   - tries: How often this request has been refused.
-    ///   - time: How long to wait at most.
-    /// - Returns: Nil if the time is over, or the task was cancelled.
+    ///   - tries: How often this request has been rejected.
+    ///   - time: The maximum waiting time.
+    /// - Returns: Nil if the time is up, or the task was cancelled.
     package func enter(_ place: String, tries: Int, within time: Duration) async -> Pass? {
         let id = state.withLock { state in
             state.lastID += 1
             return state.lastID
         }
-        // A cancellation that comes when a pass was already given leaves nothing behind.
+        // A cancellation that arrives after the pass was given leaves nothing behind.
         defer { state.withLock { _ = $0.cancelled.remove(id) } }
         if enterAtOnce(place, id, tries) { return Pass(place: place, id: id, hasWaited: false) }
         let isAdmitted = await withTaskCancellationHandler {
@@ -121,7 +121,7 @@ package final class NonceGate: Sendable {
         return isAdmitted ? Pass(place: place, id: id, hasWaited: true) : nil
     }
 
-    /// - Parameter isRefused: The server wanted yet another nonce.
+    /// - Parameter isRefused: Whether the server asked for yet another nonce.
     package func leave(_ pass: Pass, isRefused: Bool) {
         change(pass.place) { place in
             place.remove(pass.id)
@@ -151,7 +151,7 @@ package final class NonceGate: Sendable {
             return false
         }
         guard !isCancelled else { return continuation.resume(returning: false) }
-        // The last one inside may have left meanwhile.
+        // The last request inside may have left meanwhile.
         change(name) { _ in }
     }
 
@@ -166,7 +166,7 @@ package final class NonceGate: Sendable {
         waiter?.resume(false)
     }
 
-    /// Lets in whom the change makes room for.
+    /// Admits the waiters that the change makes room for.
     private func change(_ name: String, _ body: (inout Place) -> Void) {
         let ready = state.withLock { state -> [Waiter] in
             guard var place = state.places[name] else { return [] }

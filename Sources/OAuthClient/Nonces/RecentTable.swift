@@ -1,4 +1,4 @@
-/// Remembers what was used lately, within bounds: at most twice `capacity` entries, of which the newer half survives.
+/// A bounded table of recently used entries: at most twice `capacity` entries, where the newer half survives.
 package struct RecentTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let capacity: Int
     private var young: [Key: Value] = [:]

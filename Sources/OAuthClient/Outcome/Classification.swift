@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Says what one reply of the token endpoint means: the whole table of `docs/token-outcomes.md`.
+/// Classifies one reply of the token endpoint: the whole table of `docs/token-outcomes.md`.
 ///
 /// Pure: the same values give the same outcome. The first row that matches wins: transport, then the family of the
 /// status, then the body's error, then the checks of a success.
@@ -30,7 +30,7 @@ private struct Classification {
         let asksToWait = status == 429 || RetryAfter.isPresent(in: reply.response)
         switch status {
         case 200...299: return accepted(ReplyBody(reply, format: rules.format))
-        // An overloaded server that says when to come back has not looked at the request.
+        // An overloaded server that says when to retry has not processed the request.
         case 503 where asksToWait: return later(.throttled(status: status), keepsDoubt: context.hasDoubt)
         case 500...599: return later(.serverError(status: status), keepsDoubt: maySpend)
         case 300...399 where asksToWait: return later(.throttled(status: status), keepsDoubt: maySpend)
@@ -85,14 +85,14 @@ private struct Classification {
             return finished(.bareStatus)
         }
         if isRefusedForTooLong { return finished(.unclassifiedRejection) }
-        // Tokens in a refusal: the server did something nevertheless.
+        // Tokens in an error reply: the server issued them nevertheless.
         let broughtTokens = body.isReadable && !body["refresh_token"].isAbsent
         return later(.unclassifiedRejection(status: status), keepsDoubt: context.hasDoubt || broughtTokens)
     }
 
     // MARK: Errors
 
-    /// Rows 4 to 14. Nil: the code is unknown, at least with this status.
+    /// Rows 4 to 14. Nil if the code is unknown, at least with this status.
     private func known(_ code: OAuthErrorCode, _ body: ReplyBody) -> TokenOutcome? {
         guard let meaning = rules.meaning(of: code, in: body) else { return nil }
         switch meaning {
@@ -109,7 +109,7 @@ private struct Classification {
     }
 
     private func finished(_ cause: DeadCause) -> TokenOutcome {
-        // An unknown status or code says nothing about a lost reply.
+        // An unknown status or code does not indicate a lost reply.
         if cause.isVerdict, context.hasDoubt { return .dead(.lostResponse) }
         return .dead(cause)
     }
@@ -142,7 +142,7 @@ private struct Classification {
 
     private var isRefusedForTooLong: Bool {
         let limit = rules.rejectionLimit
-        // A provider that refuses all of its logins ends none of them.
+        // A provider that rejects all of its logins ends none of them.
         guard let history = context.rejections, history.othersSucceeded else { return false }
         return history.count >= limit.count &- 1 && history.span >= limit.span
     }

@@ -1,32 +1,33 @@
 package import FoundationEssentials
 
-/// What must be known beside the reply to say what it means.
+/// The facts, in addition to the reply, that its classification depends on.
 package struct ClassificationContext: Sendable {
     // Known to the owner of the login.
 
-    /// What the login requires.
+    /// The token type that the login requires.
     package var expectedTokenType: TokenType
-    /// An earlier request for this generation may have been received, and its reply is not known.
+    /// An earlier request for this generation may have been received, and its reply is unknown.
     package var inDoubtIntentExisted: Bool
-    /// Unclassified rejections since the last success, this one not counted.
+    /// Unclassified rejections since the last success, without this one.
     package var rejections: RejectionHistory?
     /// The subject and issuer of the login's id token, if it has one.
     package var expectedIdentity: IDTokenIdentity?
-    /// What was sent: a reply that brings it again has brought no successor.
+    /// The refresh token that was sent: a reply that repeats it has brought no successor.
     package var sentRefreshToken: RefreshToken?
 
-    /// The reply is to a code: it may bring the tokens of further logins.
+    /// The reply is to a code: it may bring the tokens of additional logins.
     package var grantIsNew: Bool
 
-    // Known to the token endpoint, which fills them in for each request.
+    // Known to the token endpoint, which sets them for each request.
 
     package var proofWasSent: Bool
     /// The nonce of the proof that was sent, and the clock offset in its `iat`.
     package var sentNonce: DPoPNonce?
     package var sentClockOffset: Duration
-    /// This request already repeats one for its proof: no second repeat for a clock or a proof that is refused.
+    /// This request already repeats one for its proof: no second repeat for a rejected clock or proof.
     package var proofWasRepeated: Bool
-    /// How often this request has been repeated because the server wanted another nonce, and which it has been given.
+    /// How often this request has been repeated because the server asked for another nonce, and the nonces it was
+    /// given.
     package var nonceRepeats = 0
     package var triedNonces: Set<DPoPNonce> = []
     package var scopeWasSent: Bool
@@ -65,12 +66,12 @@ extension ClassificationContext {
     /// Whether the refresh token may have been spent by an earlier request whose reply did not settle it.
     var hasDoubt: Bool { inDoubtIntentExisted || isRepeat }
 
-    /// A nonce that was tried already, or one challenge too many, mends nothing.
+    /// A nonce that was tried already, or one challenge too many, does not help.
     func mayTry(_ nonce: DPoPNonce) -> Bool {
         nonce != sentNonce && !triedNonces.contains(nonce) && nonceRepeats < ServerNonces.mostRepeats
     }
 
-    /// The nonce that was sent was refused, and the request is about to be repeated.
+    /// Notes that the nonce was rejected and the request is about to be repeated.
     mutating func noteRefusedNonce() {
         proofWasRepeated = true
         nonceRepeats += 1

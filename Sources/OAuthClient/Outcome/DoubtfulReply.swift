@@ -1,16 +1,16 @@
 package import HTTPTypes
 
-/// A reply, or a part of one, after which it is unknown whether the refresh token was spent. It may hold the only copy
-/// of the next one, so it is kept as it came.
+/// A reply, or a part of one, that leaves it unknown whether the refresh token was spent. It may hold the only copy of
+/// the next one, so it is kept unchanged.
 package struct DoubtfulReply: Sendable {
     package let response: HTTPResponse
     package let body: [UInt8]
-    /// Whether the body is all that the server meant to send, as far as is known.
+    /// Whether the body is complete, as far as is known.
     package let isComplete: Bool
-    /// Why it was not usable. No text of the server.
+    /// Why it was not usable. Not text from the server.
     package let cause: String
 
-    /// Nil if there is nothing in it that is worth keeping.
+    /// Nil if nothing in it is worth keeping.
     init?(_ received: EndpointReply, _ outcome: TokenOutcome, leavesDoubt: Bool) {
         let reply: HTTPReply
         switch received {
@@ -26,7 +26,7 @@ package struct DoubtfulReply: Sendable {
         switch outcome {
         case .inDoubt(let doubt): cause = doubt.words
         case .success: cause = "its refresh token cannot be sent"
-        // Pages of gateways that are down are many, and hold no tokens.
+        // Error pages of unavailable gateways are frequent, and contain no tokens.
         case .transient(let failure) where SalvagedTokens.mayBe(in: reply.body): cause = failure.cause.words
         default: return nil
         }

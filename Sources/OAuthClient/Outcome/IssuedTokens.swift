@@ -1,24 +1,24 @@
-/// What a good reply gave (RFC 6749 §5.1).
+/// The tokens of a successful reply (RFC 6749 §5.1).
 package struct IssuedTokens: Equatable, Sendable {
     package var accessToken: AccessToken
     package var tokenType: TokenType
-    /// Counted from the start of the request. Zero has expired; nil is unknown.
+    /// Counted from the start of the request. Zero means already expired; nil means unknown.
     package var expiresIn: Duration?
-    /// `expiresIn` is what the profile assumes, because the reply did not say.
+    /// The profile's default is in `expiresIn`, because the reply did not say.
     package var isLifetimeAssumed = false
-    /// Nil keeps the refresh token that was sent; a new one replaces it at once (§6).
+    /// Nil keeps the refresh token that was sent; a new one replaces it immediately (§6).
     package var refreshToken: RefreshToken?
     package var refreshExpiresIn: Duration?
-    /// Nil is the scope that was asked for.
+    /// Nil means the scope that was requested.
     package var scope: Scope?
     package var idToken: IDToken?
-    /// What `idToken` says of its subject.
+    /// The subject that `idToken` names.
     package var identity: IDTokenIdentity?
     /// Members of the reply that the profile keeps.
     package var attributes: [String: String] = [:]
-    /// Tokens of other chains in the same reply: logins of their own, never one row.
+    /// Tokens of other chains in the same reply. Each becomes its own login, never part of this row.
     package var others: [OtherTokens] = []
-    /// What was odd and is worth an alarm.
+    /// Oddities that are worth an alarm.
     package var anomalies: Set<ReplyAnomaly>
 
     package init(
@@ -39,7 +39,7 @@ package struct IssuedTokens: Equatable, Sendable {
 }
 
 extension IssuedTokens {
-    /// The reply held the next refresh token, and not in a form that can be sent: what is stored may be spent.
+    /// The reply held the next refresh token in a form that cannot be sent: the stored one may be spent.
     package var hasLostSuccessor: Bool { anomalies.contains(.unusableRefreshToken) }
 }
 

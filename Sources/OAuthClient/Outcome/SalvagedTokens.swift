@@ -1,21 +1,21 @@
-/// Refresh tokens in a reply that cannot be read as a whole: a body that was cut short, or has tokens among other things.
+/// Refresh tokens in a reply that cannot be read as a whole: a truncated body, or one with tokens among other text.
 ///
-/// Guesswork, for the eyes of an operator: what is found was never judged by the rules of a reply.
+/// Guesswork for an operator: the results were never checked by the rules of a reply.
 package enum SalvagedTokens {
     private static let names = ["refresh_token", "refreshToken"].map { Array($0.utf8) }
 
-    /// Whether the body speaks of a refresh token.
+    /// Whether the body mentions a refresh token.
     package static func mayBe(in body: [UInt8]) -> Bool {
         let body = unpacked(body)
         return names.contains { name in body.firstRange(of: name) != nil }
     }
 
-    /// The body, or what can be read of it if it is packed.
+    /// The body, or its readable part if it is compressed.
     package static func unpacked(_ body: [UInt8]) -> [UInt8] { ContentCoding.salvaged(body) }
 
-    /// Each different one once, in the order in which they stand.
+    /// All distinct tokens, in order of appearance.
     ///
-    /// - Parameter isComplete: whether a value at the very end is known to be whole.
+    /// - Parameter isComplete: whether a value at the very end is known to be complete.
     package static func find(in body: [UInt8], isComplete: Bool) -> [RefreshToken] {
         let body = unpacked(body)
         var found: [RefreshToken] = []
@@ -33,8 +33,8 @@ package enum SalvagedTokens {
         return found
     }
 
-    /// After the name: `": "value"`. A value without its end is a part of a token, which is none. Nor is one with an
-    /// escape, which no token of RFC 6749 needs but for a slash.
+    /// Reads `": "value"` after the name. An unterminated value is only part of a token, so it is ignored, as is one
+    /// with an escape, which no token of RFC 6749 needs except for a slash.
     private static func jsonValue(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         var rest = text
         guard rest.popFirst() == UInt8(ascii: "\"") else { return nil }
@@ -55,7 +55,7 @@ package enum SalvagedTokens {
         return nil
     }
 
-    /// After the name: `=value`, up to the next member or the end.
+    /// Reads `=value` after the name, up to the next member or the end.
     private static func formValue(_ text: ArraySlice<UInt8>, isComplete: Bool) -> [UInt8]? {
         guard text.first == UInt8(ascii: "=") else { return nil }
         let value = text.dropFirst().prefix { $0 != UInt8(ascii: "&") && !isSpace($0) }

@@ -21,13 +21,13 @@ struct SuccessReading {
     /// The new refresh token, if there is one that can be sent.
     var refreshToken: RefreshToken? { body["refresh_token"].text.flatMap { try? RefreshToken(received: $0) } }
 
-    /// There is something in its place that cannot be sent back: the old one is spent anyway.
+    /// Its member has a value that cannot be sent back: the old token is spent anyway.
     private var hasUnusableRefreshToken: Bool { refreshToken == nil && !body["refresh_token"].isAbsent }
 
     var hasAccessToken: Bool { !body["access_token"].isAbsent }
 
     mutating func outcome() -> TokenOutcome {
-        // Two different refresh tokens: one of them is the chain, and it is unknown which.
+        // Two different refresh tokens: one of them continues the chain, but it is unknown which.
         if case .ambiguous = body["refresh_token"] { return .inDoubt(.unreadableBody) }
         guard let accessToken = body["access_token"].text.flatMap({ try? AccessToken($0) }) else {
             return partial(.unusableAccessToken) ?? .inDoubt(.unusableTokens)
@@ -55,7 +55,7 @@ struct SuccessReading {
         return .success(tokens)
     }
 
-    /// The new refresh token alone: the old one is spent, whatever else is wrong with the reply.
+    /// Only the new refresh token: the old one is spent, whatever else is wrong with the reply.
     func partial(_ cause: PartialCause) -> TokenOutcome? {
         guard let refreshToken, refreshToken != context.sentRefreshToken else { return nil }
         return .partial(PartialTokens(refreshToken: refreshToken, refreshExpiresIn: refreshLifetime(), cause: cause))
@@ -70,7 +70,7 @@ struct SuccessReading {
             if type == expected { return type }
             return expected == .dpop && type == .bearer && rules.acceptsDowngrade ? type : nil
         case .absent:
-            // Required by RFC 6749, forgotten by many. Only a plain token can be assumed.
+            // Required by RFC 6749, but often missing. Only a plain token can be assumed.
             guard expected == .bearer || rules.acceptsDowngrade else { return nil }
             anomalies.insert(.missingTokenType)
             return .bearer
@@ -107,7 +107,7 @@ struct SuccessReading {
         return lifetime.duration
     }
 
-    /// What is no text of a sensible length is passed over, never cut.
+    /// Values that are not text of a sensible length are skipped, never truncated.
     private func attributes() -> [String: String] {
         var attributes: [String: String] = [:]
         for name in rules.keptMembers {
@@ -122,7 +122,7 @@ struct SuccessReading {
             }
             attributes[name] = text
         }
-        // RFC 9396 §7: what was granted, which may be less or more precise than what was asked for.
+        // RFC 9396 §7: the granted details, which may be less or more precise than the requested ones.
         if let details = body.array(Self.authorizationDetails), details.utf8.count <= Self.longestDetails {
             attributes[Self.authorizationDetails] = details
         }
@@ -134,7 +134,7 @@ struct SuccessReading {
 
     private func refreshLifetime() -> Duration? {
         let lifetime = ReplyLifetime(body, rules.refreshLifetimes, startedAt: context.startedAt.timeIntervalSince1970)
-        // Keycloak says 0 for a token that does not expire.
+        // Keycloak sends 0 for a token that does not expire.
         if lifetime.duration == .zero { return nil }
         return lifetime.duration ?? rules.assumedRefreshLifetime
     }

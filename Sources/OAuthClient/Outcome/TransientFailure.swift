@@ -1,9 +1,9 @@
 /// A failure that says nothing about the login.
 package struct TransientFailure: Hashable, Sendable {
     package var cause: TransientCause
-    /// No sooner than this, if the server said so; at most one hour.
+    /// The earliest time for a retry, if the server named one; at most one hour.
     package var retryAfter: Duration?
-    /// Whether the refresh token may be spent nevertheless, so that a later `invalid_grant` is a lost response.
+    /// Whether the refresh token may be spent nevertheless, so that a later `invalid_grant` indicates a lost response.
     package var keepsDoubt: Bool
 
     package init(_ cause: TransientCause, retryAfter: Duration? = nil, keepsDoubt: Bool = false) {
@@ -20,22 +20,22 @@ package enum TransientCause: Hashable, Sendable {
     case throttled(status: Int)
     /// 3a.
     case serverError(status: Int)
-    /// 4a: a nonce was asked for and not given.
+    /// 4a: the server asked for a nonce and sent none.
     case nonceMissing
-    /// 4a: a nonce was asked for, and it is the one that was sent; or a second one in the same exchange.
+    /// 4a: the server asked for the nonce that was sent, or for a second one in the same exchange.
     case nonceRepeated
     /// 13, or a profile's code.
     case temporary(OAuthErrorCode)
     /// 15.
     case redirect(status: Int)
-    /// 16, and well-formed codes that are unknown. Counts towards ``RejectionHistory``.
+    /// 16, and well-formed unknown codes. Counts towards ``RejectionHistory``.
     case unclassifiedRejection(status: Int)
     /// 18: an unknown error with a 2xx.
     case unclassifiedError
 }
 
 extension TransientCause {
-    /// Whether the server has not looked at the request at all, so that it counts as if it had not been sent.
+    /// Whether the server has not processed the request at all, so that it counts as not sent.
     package var isUnprocessed: Bool {
         switch self {
         case .notSent, .throttled(status: 429), .throttled(status: 503): true

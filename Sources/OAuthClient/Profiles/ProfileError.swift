@@ -1,4 +1,4 @@
-/// Why a profile cannot be used. Names the file and the field, never a value.
+/// The reason why a profile cannot be used. It names the file and the field, never a value.
 public struct ProfileError: Error, Hashable, Sendable, CustomStringConvertible {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private let text: CodeText
@@ -10,7 +10,7 @@ public struct ProfileError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The name of the code, for instance `unknownField`. Stable: for programs and logs.
         public var name: String { text.name }
         public var description: String { name }
-        /// For people, as a part of the error's own description.
+        /// The text for people, part of the error's description.
         package var words: String { text.words }
 
         public static let tooLarge = Code("tooLarge", "is larger than 64 KiB")
@@ -27,9 +27,9 @@ public struct ProfileError: Error, Hashable, Sendable, CustomStringConvertible {
 
     public let code: Code
     public let file: String
-    /// With its sections, such as `refresh.graceSeconds`; nil if the whole file is meant.
+    /// The field with its sections, such as `refresh.graceSeconds`; nil for the whole file.
     public let field: String?
-    /// What would be right.
+    /// A valid value.
     public let detail: String?
 
     package init(_ code: Code, file: String, field: String? = nil, detail: String? = nil) {

@@ -1,4 +1,4 @@
-/// One section of a profile, read field by field. Fields that were not asked for are refused at the end.
+/// One section of a profile, read field by field. Fields that no one reads are rejected at the end.
 struct ProfileFields {
     let file: String
     private let path: String
@@ -15,10 +15,10 @@ struct ProfileFields {
         ProfileError(code, file: file, field: path + field, detail: detail)
     }
 
-    /// Refuses fields that were not asked for: a misspelt field must not be a silent default.
+    /// Rejects unread fields: a misspelt field must not silently become a default.
     func finish() throws(ProfileError) {
         for name in object?.names ?? [] where !known.contains(name) {
-            // A name of a file is no secret, but it is not trusted to be printable either.
+            // A file's name is not secret, but may be unprintable.
             let isPlain = name.utf8.count <= 64 && name.utf8.allSatisfy { (0x21...0x7E).contains($0) }
             throw failure(.unknownField, isPlain ? name : "?")
         }
@@ -34,17 +34,17 @@ struct ProfileFields {
         switch try value(name) {
         case nil: return ProfileFields(nil, file: file, path: "\(path)\(name).")
         case .object(let object)?: return ProfileFields(object, file: file, path: "\(path)\(name).")
-        default: throw failure(.wrongType, name, "an object is wanted")
+        default: throw failure(.wrongType, name, "expected an object")
         }
     }
 
     mutating func sections(_ name: String) throws(ProfileError) -> [ProfileFields] {
         guard let value = try value(name) else { return [] }
-        guard case .array(let elements) = value else { throw failure(.wrongType, name, "a list is wanted") }
+        guard case .array(let elements) = value else { throw failure(.wrongType, name, "expected a list") }
         var sections: [ProfileFields] = []
         for (index, element) in elements.enumerated() {
             guard case .object(let object) = element else {
-                throw failure(.wrongType, "\(name)[\(index)]", "an object is wanted")
+                throw failure(.wrongType, "\(name)[\(index)]", "expected an object")
             }
             sections.append(ProfileFields(object, file: file, path: "\(path)\(name)[\(index)]."))
         }
@@ -56,9 +56,9 @@ struct ProfileFields {
         case nil: return nil
         case .string(let text)?:
             guard !text.isEmpty, text.utf8.count <= 2_048, !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
-            else { throw failure(.notAllowed, name, "1 to 2048 bytes without control characters are wanted") }
+            else { throw failure(.notAllowed, name, "expected 1 to 2048 bytes without control characters") }
             return text
-        default: throw failure(.wrongType, name, "text is wanted")
+        default: throw failure(.wrongType, name, "expected text")
         }
     }
 
@@ -71,7 +71,7 @@ struct ProfileFields {
         switch try value(name) {
         case nil: return nil
         case .bool(let flag)?: return flag
-        default: throw failure(.wrongType, name, "true or false is wanted")
+        default: throw failure(.wrongType, name, "expected true or false")
         }
     }
 
@@ -79,12 +79,12 @@ struct ProfileFields {
         switch try value(name) {
         case nil: return nil
         case .number(let text)?:
-            guard let number = Int(text) else { throw failure(.wrongType, name, "a whole number is wanted") }
+            guard let number = Int(text) else { throw failure(.wrongType, name, "expected a whole number") }
             guard range.contains(number) else {
-                throw failure(.notAllowed, name, "\(range.lowerBound) to \(range.upperBound) is wanted")
+                throw failure(.notAllowed, name, "expected \(range.lowerBound) to \(range.upperBound)")
             }
             return number
-        default: throw failure(.wrongType, name, "a whole number is wanted")
+        default: throw failure(.wrongType, name, "expected a whole number")
         }
     }
 
@@ -97,21 +97,21 @@ struct ProfileFields {
     ) throws(ProfileError) -> T? where T.RawValue == String {
         guard let text = try text(name) else { return nil }
         guard let choice = T(rawValue: text) else {
-            throw failure(.notAllowed, name, "one of \(T.allCases.map(\.rawValue).joined(separator: ", ")) is wanted")
+            throw failure(.notAllowed, name, "expected one of \(T.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         return choice
     }
 
     mutating func texts(_ name: String) throws(ProfileError) -> [String] {
         guard let value = try value(name) else { return [] }
-        guard case .array(let elements) = value else { throw failure(.wrongType, name, "a list of texts is wanted") }
+        guard case .array(let elements) = value else { throw failure(.wrongType, name, "expected a list of texts") }
         var texts: [String] = []
         for element in elements {
             guard case .string(let text) = element else {
-                throw failure(.wrongType, name, "a list of texts is wanted")
+                throw failure(.wrongType, name, "expected a list of texts")
             }
             guard !text.isEmpty, text.utf8.count <= 256, text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
-                throw failure(.notAllowed, name, "printable ASCII is wanted")
+                throw failure(.notAllowed, name, "expected printable ASCII")
             }
             guard !texts.contains(text) else { throw failure(.givenTwice, name) }
             texts.append(text)
@@ -121,18 +121,18 @@ struct ProfileFields {
 
     mutating func numbers(_ name: String, in range: ClosedRange<Int>) throws(ProfileError) -> Set<Int>? {
         guard let value = try value(name) else { return nil }
-        guard case .array(let elements) = value else { throw failure(.wrongType, name, "a list of numbers is wanted") }
+        guard case .array(let elements) = value else { throw failure(.wrongType, name, "expected a list of numbers") }
         var numbers: Set<Int> = []
         for element in elements {
             guard case .number(let text) = element, let number = Int(text), range.contains(number) else {
-                throw failure(.notAllowed, name, "numbers from \(range.lowerBound) to \(range.upperBound) are wanted")
+                throw failure(.notAllowed, name, "expected numbers from \(range.lowerBound) to \(range.upperBound)")
             }
             numbers.insert(number)
         }
         return numbers
     }
 
-    /// An object of texts, by name.
+    /// An object with text values, by name.
     mutating func table(_ name: String) throws(ProfileError) -> [String: String] {
         var section = try section(name)
         var table: [String: String] = [:]

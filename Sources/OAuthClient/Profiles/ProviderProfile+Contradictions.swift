@@ -1,12 +1,12 @@
 extension ProviderProfile {
-    /// What no server can mean.
+    /// Rejects combinations that no server can have.
     func refuseContradictions(file: String) throws(ProfileError) {
         func refuse(_ condition: Bool, _ field: String, _ detail: String) throws(ProfileError) {
             if condition { throw ProfileError(.contradiction, file: file, field: field, detail: detail) }
         }
         try refuse(
             refresh.rotation == .never && refresh.grace > .zero, "refresh.graceSeconds",
-            "without rotation there is no grace")
+            "there is no grace period without rotation")
         try refuse(
             refresh.rotation == .never && refresh.reuseBlast != .none, "refresh.reuseBlast",
             "without rotation there is no reuse")
@@ -17,7 +17,7 @@ extension ProviderProfile {
             dpop.usage == .never && dpop.requiresNonce, "dpop.requiresNonce", "without DPoP there is no nonce")
         try refuse(
             dpop.usage == .required && dpop.acceptsDowngrade, "dpop.acceptsDowngrade",
-            "what is required cannot be left out")
+            "a required feature cannot be downgraded")
         try refuse(
             limits.connectTimeout > limits.timeout, "limits.connectSeconds", "it is longer than limits.timeoutSeconds")
         try refuse(
@@ -25,8 +25,8 @@ extension ProviderProfile {
             "a form has no nested members")
         try refuse(
             revocation.carrier == .bearer && revocation.target != .accessToken, "revocation.target",
-            "a refresh token is no bearer token for a resource")
-        // `parameters` is a section of what is added; what protects a request cannot be changed.
+            "a refresh token is not a bearer token for a resource")
+        // `parameters` is a section of additions; parameters that protect a request cannot be changed.
         for (section, parameters) in [
             ("authorizationParameters", request.authorizationParameters),
             ("tokenParameters", request.tokenParameters), ("refreshParameters", request.refreshParameters),

@@ -1,5 +1,5 @@
 extension ProviderProfile {
-    /// How the provider takes tokens of the app's own server in exchange.
+    /// How the provider exchanges tokens of the app's own server.
     package struct ExchangeRules: Hashable, Sendable {
         package enum Grant: String, Hashable, Sendable, CaseIterable {
             /// RFC 7523 §2.1: the token is an assertion.
@@ -9,11 +9,11 @@ extension ProviderProfile {
         }
 
         package var grant: Grant
-        /// What kind of token the app's is (RFC 8693 §3).
+        /// The type of the app's token (RFC 8693 §3).
         package var subjectTokenType = Self.jwtType
-        /// Whom the new token is for, by a name that the provider knows.
+        /// The audience of the new token, by a name that the provider knows.
         package var audience: String?
-        /// Whether the scope that was granted at log-in is asked for again.
+        /// Whether the exchange requests the scope that was granted at log-in.
         package var sendsScope = false
         package var parameters: [FormParameter] = []
 
@@ -24,7 +24,7 @@ extension ProviderProfile {
         package static let jwtType = "urn:ietf:params:oauth:token-type:jwt"
     }
 
-    /// Nil if the section is not there.
+    /// Nil if the section is missing.
     static func exchange(_ section: ProfileFields) throws(ProfileError) -> ExchangeRules? {
         var section = section
         guard let grant = try section.choice("grant", ExchangeRules.Grant.self) else {
@@ -41,7 +41,7 @@ extension ProviderProfile {
         }
         if let type {
             guard type.hasPrefix("urn:") || type.hasPrefix("https://") else {
-                throw section.failure(.notAllowed, "subjectTokenType", "a URI is wanted")
+                throw section.failure(.notAllowed, "subjectTokenType", "expected a URI")
             }
             rules.subjectTokenType = type
         }

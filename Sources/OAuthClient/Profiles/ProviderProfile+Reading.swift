@@ -8,7 +8,7 @@ extension ProviderProfile {
     ///
     /// - Parameters:
     ///   - bytes: the profile: one JSON object of at most 64 KiB.
-    ///   - file: what to call it in errors.
+    ///   - file: its name in errors.
     /// - Throws: ``ProfileError``, which names file and field.
     public init(parsing bytes: [UInt8], file: String) throws(ProfileError) {
         guard bytes.count <= Self.maximumBytes else { throw ProfileError(.tooLarge, file: file) }
@@ -28,7 +28,7 @@ extension ProviderProfile {
         name = try fields.required("name")
         guard Self.isName(name) else {
             throw fields.failure(
-                .notAllowed, "name", "1 to 64 lower-case letters, digits and hyphens, a letter first, are wanted")
+                .notAllowed, "name", "expected 1 to 64 lower-case letters, digits and hyphens, a letter first")
         }
         title = try fields.text("title") ?? name
         sources = try Self.sources(&fields)
@@ -58,7 +58,7 @@ extension ProviderProfile {
         for var section in try fields.sections("source") {
             let read = try section.required("read")
             guard ISODate.isDate(read) else {
-                throw section.failure(.notAllowed, "read", "a date such as 2026-01-31 is wanted")
+                throw section.failure(.notAllowed, "read", "expected a date such as 2026-01-31")
             }
             sources.append(Source(url: try section.required("url"), read: read, says: try section.text("says")))
             try section.finish()
@@ -78,7 +78,7 @@ extension ProviderProfile {
             do throws(OAuthValueError) {
                 return try read(text)
             } catch {
-                throw section.failure(.notAllowed, name, "an https URL is wanted")
+                throw section.failure(.notAllowed, name, "expected an https URL")
             }
         }
         func url(_ name: String) throws(ProfileError) -> EndpointURL? {
@@ -100,7 +100,7 @@ extension ProviderProfile {
         var section = section
         let issuers = try section.texts("issuers")
         for issuer in issuers {
-            // A claim fills a part of the path: never the host, and never more than one part.
+            // A claim fills one part of the path: never the host, and never more than one part.
             let parts = issuer.split(separator: "/", omittingEmptySubsequences: false)
             let host = issuer.hasPrefix("https://") ? parts.dropFirst(2).first : parts.first
             guard issuer.count(where: { $0 == "{" }) <= 1, host?.contains("{") == false,
@@ -120,7 +120,7 @@ extension ProviderProfile {
         guard rules.authentication.allSatisfy(ClientAuthentication.methodNames.contains) else {
             throw section.failure(
                 .notAllowed, "authentication",
-                "each one of \(ClientAuthentication.methodNames.joined(separator: ", ")) is wanted")
+                "expected each to be one of \(ClientAuthentication.methodNames.joined(separator: ", "))")
         }
         if let pkce = try section.flag("pkce") { rules.pkce = pkce }
         if let audience = try section.choice("assertionAudience", ClientRules.Audience.self) {
@@ -141,7 +141,7 @@ extension ProviderProfile {
         if let body = try section.choice("body", RequestStyle.Body.self) { rules.body = body }
         if let separator = try section.text("scopeSeparator") { rules.scopeSeparator = separator }
         guard rules.scopeSeparator.utf8.count == 1, " ,+;".contains(rules.scopeSeparator) else {
-            throw section.failure(.notAllowed, "scopeSeparator", "a space, comma, plus or semicolon is wanted")
+            throw section.failure(.notAllowed, "scopeSeparator", "expected a space, comma, plus or semicolon")
         }
         if let usage = try section.choice("pushedAuthorization", Usage.self) { rules.pushedAuthorization = usage }
         if let sends = try section.flag("sendsScopeOnRefresh") { rules.sendsScopeOnRefresh = sends }
@@ -192,7 +192,7 @@ extension ProviderProfile {
         if let statuses = try section.numbers("doneStatuses", in: 200...499) { rules.doneStatuses = statuses }
         rules.doneCodes = Set(try section.texts("doneCodes"))
         guard rules.doneCodes.allSatisfy({ OAuthErrorCode($0) != nil }) else {
-            throw section.failure(.notAllowed, "doneCodes", "error codes are wanted")
+            throw section.failure(.notAllowed, "doneCodes", "expected error codes")
         }
         try section.finish()
         return rules

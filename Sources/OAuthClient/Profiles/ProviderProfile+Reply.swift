@@ -1,5 +1,5 @@
 extension ProviderProfile {
-    /// The sections `reply` and `errors`, with what `refresh` and `dpop` say of replies.
+    /// The sections `reply` and `errors`, with the fields of `refresh` and `dpop` that concern replies.
     static func reply(
         _ fields: inout ProfileFields, _ refresh: RefreshPolicy, _ dpop: DPoPRules
     ) throws(ProfileError) -> ReplyRules {
@@ -20,23 +20,23 @@ extension ProviderProfile {
         rules.successMember = try section.text("successMember")
         if let separator = try section.text("scopeSeparator") {
             guard separator.utf8.count == 1 else {
-                throw section.failure(.notAllowed, "scopeSeparator", "one character is wanted")
+                throw section.failure(.notAllowed, "scopeSeparator", "expected one character")
             }
             rules.scopeSeparator = separator
         }
         for (alias, type) in try section.table("tokenTypes") {
             let type = TokenType(type)
             guard type == .bearer || type == .dpop else {
-                throw section.failure(.notAllowed, "tokenTypes.\(alias)", "bearer or dpop is wanted")
+                throw section.failure(.notAllowed, "tokenTypes.\(alias)", "expected bearer or dpop")
             }
             rules.tokenTypeAliases[alias.lowercased()] = type
         }
         if let members = try lifetimes("lifetimes", &section) { rules.lifetimes = members }
         if let members = try lifetimes("refreshLifetimes", &section) { rules.refreshLifetimes = members }
         rules.keptMembers = try section.texts("keep")
-        guard rules.keptMembers.count <= 16 else { throw section.failure(.notAllowed, "keep", "at most 16 are wanted") }
+        guard rules.keptMembers.count <= 16 else { throw section.failure(.notAllowed, "keep", "expected at most 16") }
         for name in rules.keptMembers where Self.secretMembers.contains(name) {
-            throw section.failure(.notAllowed, "keep", "\(name) is no member to be shown")
+            throw section.failure(.notAllowed, "keep", "\(name) is a member that must not be shown")
         }
         if let introspects = try section.flag("introspectsLifetime") { rules.introspectsLifetime = introspects }
         for var other in try section.sections("otherLogins") {
@@ -48,7 +48,7 @@ extension ProviderProfile {
         try section.finish()
     }
 
-    /// Kept sealed with the login, or not at all; never where others can read them.
+    /// Kept sealed with the login, or not at all; never where other users can read them.
     private static let secretMembers: Set<String> = [
         "access_token", "refresh_token", "id_token", "client_secret", "code", "device_secret",
     ]
@@ -74,7 +74,7 @@ extension ProviderProfile {
         for (name, meaning) in lists {
             for code in try section.texts(name) {
                 guard OAuthErrorCode(code) != nil else {
-                    throw section.failure(.notAllowed, name, "error codes are wanted")
+                    throw section.failure(.notAllowed, name, "expected error codes")
                 }
                 guard rules.meanings.updateValue(meaning, forKey: code) == nil else {
                     throw section.failure(.contradiction, name, "a code has one meaning")

@@ -1,30 +1,30 @@
 package import HTTPTypes
 
 extension ProviderProfile {
-    /// How an API refuses a token, beyond what RFC 6750 has for it: `WWW-Authenticate` with `invalid_token`.
+    /// How an API rejects a token, in addition to RFC 6750's `WWW-Authenticate` with `invalid_token`.
     package struct ResourceRules: Hashable, Sendable {
-        /// Statuses that say so by themselves.
+        /// Statuses that always mean a rejected token.
         package var refusedStatuses: Set<Int> = []
-        /// Codes in a JSON body that say so.
+        /// Codes in a JSON body that mean a rejected token.
         package var refusedCodes: Set<String> = []
-        /// With which statuses a body is looked at.
+        /// Statuses whose bodies are searched for a code.
         package var codeStatuses: Set<Int> = []
-        /// Where the code stands in the body; the first that is there counts.
+        /// The possible paths of the code in the body; the first one present counts.
         package var codeMembers = ["error"]
 
         package init() {}
 
-        /// Longer bodies are no error messages.
+        /// A longer body is not an error message.
         package static let longestBody = 65_536
 
-        /// Whether the body must be read to know.
+        /// Whether the body must be read to decide.
         package func needsBody(_ response: HTTPResponse) -> Bool {
             guard !refusedCodes.isEmpty, codeStatuses.contains(response.status.code),
                 !refusedStatuses.contains(response.status.code),
                 let type = response.headerFields[.contentType]?.prefix(while: { $0 != ";" && $0 != " " }),
                 type.lowercased() == "application/json"
             else { return false }
-            // What is longer is data. In chunks, the length is not known before the end.
+            // A longer body is data. With chunked encoding the length is unknown until the end.
             guard let length = response.headerFields[.contentLength] else { return true }
             return Int(length).map { (1...Self.longestBody).contains($0) } ?? false
         }
@@ -52,9 +52,9 @@ extension ProviderProfile {
         try section.finish()
         guard rules.refusedCodes.isEmpty == rules.codeStatuses.isEmpty, members.isEmpty || !rules.refusedCodes.isEmpty
         else {
-            throw section.failure(.contradiction, "refusedCodes", "codes need the statuses with which they come")
+            throw section.failure(.contradiction, "refusedCodes", "codes require codeStatuses, and the reverse")
         }
-        // A status that each of many requests may bring for reasons of its own must not renew a token each time.
+        // A status that many requests may get for their own reasons must not renew a token each time.
         guard rules.refusedStatuses.isDisjoint(with: [404, 408, 409, 412, 429]) else {
             throw section.failure(.notAllowed, "refusedStatuses", "this status is about the request")
         }

@@ -1,52 +1,53 @@
 extension ProviderProfile {
-    /// Whether something is left out, used where the server offers it, or always used.
+    /// Whether a feature is unused, used where the server offers it, or always used.
     public enum Usage: String, Hashable, Sendable, CaseIterable {
         case never, whenSupported, required
     }
 
-    /// How the client shows who it is.
+    /// How the client authenticates.
     package struct ClientRules: Hashable, Sendable {
-        /// Whom an assertion is for (RFC 7523 §3).
+        /// The audience of an assertion (RFC 7523 §3).
         package enum Audience: String, Hashable, Sendable, CaseIterable {
             case tokenEndpoint, issuer
         }
 
-        /// Methods that the provider takes, the best first. Empty: not known.
+        /// Methods that the provider accepts, the best first. Empty if unknown.
         package var authentication: [String] = []
-        /// False where the server refuses a request with a challenge (RFC 7636).
+        /// False where the server rejects a request with a challenge (RFC 7636).
         package var pkce = true
-        /// The issuer, where it is known: an assertion for a token endpoint that an attacker has named could be used at
+        /// The issuer, where it is known: an assertion for a token endpoint that an attacker named could be used at
         /// another server with the same key.
         package var assertionAudience = Audience.issuer
-        /// How an RSA key signs; nil: not known.
+        /// How an RSA key signs; nil if unknown.
         package var assertionAlgorithm: ClientAssertionKey.Algorithm?
-        /// Whether only ``authentication`` and tokens that are bound to a key or to a certificate are taken (RFC 9449, RFC 8705).
+        /// Whether only ``authentication`` and tokens bound to a key or a certificate are accepted (RFC 9449, RFC
+        /// 8705).
         package var boundTokens = false
         /// Whether callbacks must name the issuer (RFC 9207), whatever the metadata says.
         package var issuerInCallback = false
-        /// Whether the provider is known to send no id token although `openid` was asked for. Then nothing but PKCE protects
-        /// a log-in from the code of another.
+        /// Whether the provider is known to send no id token although `openid` was requested. Then only PKCE protects a
+        /// log-in from another user's code.
         package var idTokenMayBeMissing = false
-        /// How id tokens may be signed; empty: in each way that is known.
+        /// The accepted signature algorithms of id tokens; empty for all supported ones.
         package var idTokenAlgorithms: [String] = []
     }
 
-    /// How requests are written.
+    /// The format of requests.
     package struct RequestRules: Hashable, Sendable {
         package var body = RequestStyle.Body.form
         package var scopeSeparator = " "
         package var pushedAuthorization = Usage.never
-        /// Whether a refresh repeats the scope that was granted.
+        /// Whether a refresh repeats the granted scope.
         package var sendsScopeOnRefresh = false
         package var authorizationParameters: [FormParameter] = []
-        /// Of code exchanges.
+        /// Additional parameters of code exchanges.
         package var tokenParameters: [FormParameter] = []
         package var refreshParameters: [FormParameter] = []
     }
 
-    /// What may be done with a refresh token, and for how long.
+    /// How refresh tokens may be used, and for how long.
     package struct RefreshPolicy: Hashable, Sendable {
-        /// What a server revokes when a refresh token comes a second time.
+        /// The tokens that a server revokes when a refresh token is reused.
         package enum ReuseBlast: String, Hashable, Sendable, CaseIterable {
             case none, family, clientUser
         }
@@ -56,46 +57,46 @@ extension ProviderProfile {
         }
 
         package var rotation = ReplyRules.rfc.rotation
-        /// How long an access token lives whose reply does not say.
+        /// The lifetime of an access token whose reply does not say.
         package var assumedLifetime: Duration?
-        /// For so long after its use, the old refresh token still gives an answer.
+        /// How long after its use the old refresh token still gets an answer.
         package var grace: Duration = .zero
         package var reuseBlast = ReuseBlast.family
         package var replay = Replay.auto
-        /// A refresh token that is not used for so long is dead.
+        /// How long a refresh token lives without being used.
         package var idleLifetime: Duration?
-        /// However often it is used, the grant ends after so long.
+        /// How long the grant lives, however often it is used.
         package var absoluteLifetime: Duration?
-        /// So many refresh tokens live for one user and client; the next one silently ends the oldest.
+        /// The maximum number of live refresh tokens for one user and client; the next one silently ends the oldest.
         package var maximumTokens: Int?
     }
 
     package struct DPoPRules: Hashable, Sendable {
         package var usage = Usage.whenSupported
-        /// The server spends a refresh token even if it then asks for a nonce: none is sent before a nonce is known.
+        /// The server spends a refresh token even if it then asks for a nonce, so none is sent before a nonce is known.
         package var requiresNonce = false
-        /// Whether a plain `Bearer` token is taken where DPoP was asked for (RFC 9449 §5).
+        /// Whether a plain `Bearer` token is accepted where DPoP was requested (RFC 9449 §5).
         package var acceptsDowngrade = false
     }
 
-    /// How a token is ended. By default RFC 7009.
+    /// How a token is revoked. By default RFC 7009.
     package struct RevocationRules: Hashable, Sendable {
         package enum Method: String, Hashable, Sendable, CaseIterable {
             case post = "POST"
             case delete = "DELETE"
         }
 
-        /// Where the token stands in the request.
+        /// The position of the token in the request.
         package enum Carrier: String, Hashable, Sendable, CaseIterable {
             case form, json
-            /// In the `Authorization` header, as a bearer token; nothing else says who asks.
+            /// In the `Authorization` header, as a bearer token; the client is not authenticated otherwise.
             case bearer
         }
 
         package enum Authentication: String, Hashable, Sendable, CaseIterable {
             /// As at the token endpoint.
             case client
-            /// Id and secret in the header, whatever the token endpoint takes.
+            /// Id and secret in the header, whatever the token endpoint accepts.
             case basic
             case none
         }
@@ -105,11 +106,11 @@ extension ProviderProfile {
             case refreshToken, accessToken, both
         }
 
-        /// What ends with a token that is revoked.
+        /// The scope of a revocation.
         package enum Reach: String, Hashable, Sendable, CaseIterable {
             /// Its own chain.
             case chain
-            /// Everything that the user has granted this client, in other log-ins too.
+            /// Everything that the user granted this client, including other log-ins.
             case clientUser
         }
 
@@ -120,20 +121,20 @@ extension ProviderProfile {
         package var sendsHint = true
         package var authentication = Authentication.client
         package var target = Target.refreshToken
-        /// Statuses that mean that the token works no more.
+        /// Statuses that mean that the token no longer works.
         package var doneStatuses: Set<Int> = [200]
-        /// Error codes that mean the same, such as `invalid_token` where RFC 7009 §2.2 wants a 200.
+        /// Error codes that mean the same, such as `invalid_token` where RFC 7009 §2.2 requires a 200.
         package var doneCodes: Set<String> = []
-        /// Nil: not known.
+        /// Nil if unknown.
         package var reach: Reach?
 
         package init() {}
 
-        /// Where an access token ends the grant, the grant is the user's and not a log-in's, unless the profile knows
-        /// better: a chain that is left alive does less harm than one that is ended for another's sake.
+        /// Where an access token ends the grant, the grant belongs to the user and not to one log-in, unless the
+        /// profile says otherwise: leaving a chain alive does less harm than ending one because of another.
         package var endsOtherChains: Bool { (reach ?? (target == .accessToken ? .clientUser : .chain)) == .clientUser }
 
-        /// Whether requests are as RFC 7009 has them, however their replies are read.
+        /// Whether requests follow RFC 7009, however their replies are read.
         package var isStandardRequest: Bool {
             var request = Self()
             (request.target, request.doneStatuses, request.doneCodes) = (target, doneStatuses, doneCodes)
@@ -142,11 +143,11 @@ extension ProviderProfile {
         }
     }
 
-    /// What one provider may be asked, and how long it may take.
+    /// Rate and time limits for one provider.
     package struct Limits: Hashable, Sendable {
         package var connectTimeout: Duration = HTTPLimits.tokenEndpoint.connectTimeout
         package var timeout: Duration = HTTPLimits.tokenEndpoint.timeout
-        /// Token requests per minute for one client; nil: not known.
+        /// Token requests per minute for one client; nil if unknown.
         package var requestsPerMinute: Int?
         package var concurrentRequests: Int?
     }

@@ -1,17 +1,17 @@
 import ProviderProfiles
 
 extension ProviderProfile {
-    /// The profiles that come with the library, by name.
+    /// The profiles that ship with the library, by name.
     public static let shipped: [ProviderProfile] = ShippedProfiles.files.compactMap { file in
         try? ProviderProfile(parsing: file.text, file: "\(file.name).json")
     }
 
     private static let byName = Dictionary(shipped.map { ($0.name, $0) }) { first, _ in first }
 
-    /// A server that keeps to the RFCs: what holds where no profile was chosen.
+    /// A server that follows the RFCs: the default where no profile was chosen.
     public static let generic = ProviderProfile(name: "generic", title: "A server that keeps to the RFCs")
 
-    /// The shipped profile with this name, or with this title, in any case.
+    /// The shipped profile with this name or title, ignoring case.
     public static func named(_ name: String) throws(ProfileError) -> ProviderProfile {
         if let profile = byName[name] ?? byName[name.lowercased()] { return profile }
         let title = name.lowercased()

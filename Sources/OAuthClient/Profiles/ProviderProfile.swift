@@ -1,7 +1,7 @@
-/// What is particular about one provider, as data: how its requests are built, how its replies are read, what its
-/// refusals mean, and how long its refresh tokens live.
+/// The particulars of one provider, as data: how its requests are built, how its replies are read, what its refusals
+/// mean, and how long its refresh tokens live.
 ///
-/// A profile is a JSON file. Whatever it leaves out is as the RFCs say.
+/// A profile is a JSON file. Omitted fields follow the RFCs.
 ///
 /// ```swift
 /// let profile = try ProviderProfile.named("google")
@@ -12,11 +12,11 @@ public struct ProviderProfile: Hashable, Sendable {
     public let name: String
     /// For people.
     public let title: String
-    /// Where the facts come from, and when they were read there.
+    /// The sources of the facts, and when they were read.
     public let sources: [Source]
-    /// Fields, with their sections, that no source could be found for: what is generally known, or taken to be so.
+    /// Fields, with their sections, that have no source: common knowledge, or assumptions.
     public let notVerified: [String]
-    /// What the file says of the endpoints; discovery and the operator take precedence.
+    /// The endpoints in the file; discovery and the operator take precedence.
     public let endpoints: Endpoints
 
     package let client: ClientRules
@@ -26,36 +26,36 @@ public struct ProviderProfile: Hashable, Sendable {
     package let dpop: DPoPRules
     package let revocation: RevocationRules
     package let limits: Limits
-    /// Nil: the provider takes no tokens of the app's own server.
+    /// Nil if the provider does not exchange tokens of the app's own server.
     package let exchange: ExchangeRules?
-    /// How an API of the provider refuses a token.
+    /// How an API of the provider rejects a token.
     package let resource: ResourceRules
-    /// Issuers of id tokens that are as good as the provider's own. `{name}` stands for a claim of the token.
+    /// Issuers of id tokens that are accepted like the provider's own. `{name}` is replaced by a claim of the token.
     package let idTokenIssuers: [String]
 
-    /// One place that was read.
+    /// One source.
     public struct Source: Hashable, Sendable {
         public let url: String
         /// `YYYY-MM-DD`.
         public let read: String
-        /// What was taken from there.
+        /// The fact that the source supports.
         public let says: String?
     }
 
-    /// Endpoints that are the same for all of a provider's customers.
+    /// Endpoints that all customers of a provider share.
     public struct Endpoints: Hashable, Sendable {
         public let issuer: Issuer?
         public let authorization: EndpointURL?
         public let token: EndpointURL?
-        /// Where refresh tokens go, if not to ``token``.
+        /// The endpoint for refresh tokens, if it differs from ``token``.
         public let refresh: EndpointURL?
-        /// May hold `{client_id}`.
+        /// May contain `{client_id}`.
         public let revocation: String?
         public let pushedAuthorization: EndpointURL?
-        /// Where the life of an access token is asked for (RFC 7662).
+        /// The endpoint that reports the lifetime of an access token (RFC 7662).
         public let introspection: EndpointURL?
 
-        /// ``revocation`` with this client's id in it.
+        /// ``revocation`` with this client's id filled in.
         package func revocation(of client: ClientID) throws(OAuthValueError) -> EndpointURL? {
             guard let revocation else { return nil }
             return try EndpointURL(revocation.replacing("{client_id}", with: client.rawValue))

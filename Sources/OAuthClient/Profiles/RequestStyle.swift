@@ -1,4 +1,4 @@
-/// How one provider wants its requests written. Data, like ``ReplyRules``.
+/// The request format of one provider. Data, like ``ReplyRules``.
 package struct RequestStyle: Hashable, Sendable {
     package enum Body: String, Hashable, Sendable, CaseIterable {
         case form, json
@@ -6,7 +6,7 @@ package struct RequestStyle: Hashable, Sendable {
 
     package var body: Body
     package var scopeSeparator: String
-    /// Whether a refresh repeats the scope that was granted.
+    /// Whether a refresh repeats the granted scope.
     package var sendsScopeOnRefresh: Bool
     package var codeParameters: [FormParameter]
     package var refreshParameters: [FormParameter]

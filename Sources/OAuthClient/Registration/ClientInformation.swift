@@ -4,11 +4,11 @@ package import FoundationEssentials
 package struct ClientInformation: Sendable, CustomStringConvertible, CustomReflectable {
     package let clientID: ClientID
     package let clientSecret: ClientSecret?
-    /// When the secret ends; nil: never, or there is none.
+    /// When the secret expires; nil if never, or if there is none.
     package let secretExpiresAt: Date?
-    /// With which the registration is read and changed.
+    /// The access to read and change the registration.
     package let management: RegistrationManagement?
-    /// As the server spells them: what it really registered may differ from what was asked for.
+    /// The server's value: the registered method may differ from the requested one.
     package let authenticationMethod: String?
     package let redirectURIs: [String]
     package let grantTypes: [String]
@@ -16,9 +16,9 @@ package struct ClientInformation: Sendable, CustomStringConvertible, CustomRefle
     package let scope: String?
     let document: JSONObject
 
-    /// Nil for what is no registration.
+    /// Nil if it is not a registration.
     ///
-    /// - Parameter known: What manages it so far: a reply that names nothing else leaves it (RFC 7592 §3).
+    /// - Parameter known: The current management access, which a reply without its own leaves unchanged (RFC 7592 §3).
     init?(_ body: [UInt8], known: RegistrationManagement? = nil) {
         guard body.count <= ReplyRules.maximumBodyBytes, let object = try? JSONObject(document: body),
             case .string(let id)? = object["client_id"], let clientID = try? ClientID(id)
@@ -63,7 +63,7 @@ package struct ClientInformation: Sendable, CustomStringConvertible, CustomRefle
     package var customMirror: Mirror { Mirror(self, children: [Mirror.Child](), displayStyle: .struct) }
 }
 
-/// Where a registration is managed, and the token for it (RFC 7592 §3).
+/// The address for managing a registration, and the token for it (RFC 7592 §3).
 package struct RegistrationManagement: Sendable, Hashable {
     package let uri: EndpointURL
     package let token: AccessToken

@@ -1,19 +1,19 @@
-/// What a client wants to be registered as (RFC 7591 §2).
+/// The metadata of a client registration request (RFC 7591 §2).
 package struct ClientMetadata: Hashable, Sendable {
     package var redirectURIs: [RedirectURI]
-    /// Of the registry of RFC 7591, such as `authorization_code`.
+    /// From the registry of RFC 7591, such as `authorization_code`.
     package var grantTypes: [String]
     package var responseTypes: [String]
-    /// How the client proves itself at the token endpoint, such as `client_secret_basic`.
+    /// How the client authenticates at the token endpoint, such as `client_secret_basic`.
     package var tokenEndpointAuthMethod: String
-    /// Shown to users who are asked for their consent.
+    /// Shown to users when they are asked for consent.
     package var clientName: String?
     package var scope: Scope?
     /// Public keys as a JWK set (RFC 7517), for `private_key_jwt` and `self_signed_tls_client_auth`.
     package var jwks: String?
     /// Whether the client always uses DPoP (RFC 9449 §5.2).
     package var dpopBoundAccessTokens: Bool
-    /// Whether access tokens are to be bound to the client's certificate (RFC 8705 §3.4).
+    /// Whether access tokens must be bound to the client's certificate (RFC 8705 §3.4).
     package var tlsClientCertificateBoundAccessTokens: Bool
     /// The name in the client's certificate, for `tls_client_auth` (RFC 8705 §2.1.2).
     package var tlsClientAuthSubjectDN: String?
@@ -35,7 +35,7 @@ package struct ClientMetadata: Hashable, Sendable {
         requirePushedAuthorizationRequests = false
     }
 
-    /// Member by member, as JSON. What is left at its default is left out.
+    /// The members as JSON. Default values are omitted.
     var members: [(name: String, json: String)] {
         func list(_ texts: [String]) -> String { "[" + texts.map(JSONText.quote).joined(separator: ",") + "]" }
         var members: [(String, String)] = [

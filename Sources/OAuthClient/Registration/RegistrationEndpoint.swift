@@ -1,22 +1,22 @@
 import HTTPTypes
 
-/// What came of a request about a client's registration.
+/// The result of a request about a client's registration.
 package enum RegistrationOutcome: Sendable {
     case registered(ClientInformation)
-    /// It is gone (RFC 7592 §2.3).
+    /// The registration was deleted (RFC 7592 §2.3).
     case deleted
     /// The server refused. Nothing was changed.
     case refused(ProviderAnswer)
-    /// The registration does not exist, or the token for it is not good any more (RFC 7592 §2).
+    /// The registration does not exist, or its token is no longer valid (RFC 7592 §2).
     case unauthorized(ProviderAnswer)
     /// Nothing was sent.
     case notSent(HTTPTransportError.Code)
-    /// The request may have been acted on, and no usable reply came. What the reply said is lost with it.
+    /// The server may have acted on the request, but there is no usable reply, and its content is lost.
     case lost(HTTPTransportError?, ProviderAnswer?)
 }
 
-/// Registers clients, and manages what was registered (RFC 7591, RFC 7592). Each request is sent once: a repeat would
-/// register a second client, or use a token that the first one has replaced.
+/// Registers clients, and manages registrations (RFC 7591, RFC 7592). Each request is sent once: a repeat would
+/// register a second client, or use a token that the first request replaced.
 package struct RegistrationEndpoint: Sendable {
     private let transport: any HTTPTransport
     private let limits: HTTPLimits
@@ -26,7 +26,7 @@ package struct RegistrationEndpoint: Sendable {
         self.limits = limits
     }
 
-    /// - Parameter token: Where not everyone may register a client (RFC 7591 §3).
+    /// - Parameter token: An initial access token, where registration is restricted (RFC 7591 §3).
     package func register(
         _ metadata: ClientMetadata, at endpoint: EndpointURL, token: AccessToken?
     ) async -> RegistrationOutcome {
@@ -37,12 +37,12 @@ package struct RegistrationEndpoint: Sendable {
         await send(.get, management.uri, management.token, nil, known: management)
     }
 
-    /// Replaces the registration by what is registered and these members instead of those of the same name (RFC 7592 §2.2).
+    /// Updates the registration: these members replace registered ones of the same name (RFC 7592 §2.2).
     package func update(
         _ client: ClientInformation, _ changes: [(name: String, json: String)], _ management: RegistrationManagement
     ) async -> RegistrationOutcome {
         var members = changes
-        // §2.2: what is left out may be taken for deleted, and these must not be there.
+        // §2.2: omitted members may count as deleted, and these must not be sent.
         let fixed: Set<String> = [
             "registration_access_token", "registration_client_uri", "client_secret_expires_at", "client_id_issued_at",
         ]
@@ -96,10 +96,10 @@ package struct RegistrationEndpoint: Sendable {
             hiding: [token?.reveal()].compactMap(\.self))
         switch status {
         case 401, 403: return .unauthorized(answer)
-        // §2.3: a server may answer so for a client that it does not know.
+        // §2.3: a server may answer this way for a client that it does not know.
         case 404 where known != nil: return .unauthorized(answer)
         case 400...499: return .refused(answer)
-        // A 2xx that cannot be read, and a failure after which nothing is known.
+        // An unreadable 2xx, or a failure that leaves the state unknown.
         default: return .lost(nil, answer)
         }
     }

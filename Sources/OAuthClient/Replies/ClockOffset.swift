@@ -3,9 +3,9 @@ package import HTTPTypes
 
 /// How far a server's clock is ahead of ours, by the `Date` of its reply.
 package enum ClockOffset {
-    /// Less than two seconds is noise: the header has whole seconds, and the reply travelled.
+    /// Less than two seconds is noise: the header has whole seconds, and the reply took time.
     static let threshold = Duration.seconds(2)
-    /// More than this is a server that is wrong about more than its clock.
+    /// A server beyond this has bigger problems than its clock.
     private static let maximum = 86_400.0
     /// If a reply took longer, it is unknown when in that time the server read its clock: half of this is the error.
     private static let longestRoundTrip = 4.0

@@ -1,4 +1,4 @@
-/// How one request to an endpoint ended.
+/// The result of one request to an endpoint.
 package enum EndpointReply: Sendable {
     case reply(HTTPReply)
     case failure(HTTPTransportError)

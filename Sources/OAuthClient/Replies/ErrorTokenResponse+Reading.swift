@@ -1,7 +1,7 @@
 import HTTPTypes
 
 extension ErrorTokenResponse {
-    /// The OAuth error of a reply; nil if it has none that can be read.
+    /// The OAuth error of a reply; nil if it has no readable one.
     init?(_ reply: EndpointReply, _ rules: ReplyRules) {
         guard case .reply(let reply) = reply else { return nil }
         let body = ReplyBody(reply, format: rules.format)

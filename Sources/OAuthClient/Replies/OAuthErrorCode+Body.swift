@@ -1,7 +1,7 @@
 package import HTTPTypes
 
 extension OAuthErrorCode {
-    /// The code in the body of a reply that says no, read as a token endpoint's is. Nil if there is none that can be read.
+    /// The code in the body of an error reply, read like a token endpoint's. Nil if there is no readable one.
     package init?(inBody body: [UInt8], of response: HTTPResponse) {
         let body = ReplyBody(HTTPReply(response: response, body: body), format: .automatic)
         var rules = ReplyRules.rfc

@@ -2,10 +2,10 @@ import FoundationEssentials
 package import HTTPTypes
 
 extension ProviderAnswer {
-    /// What any reply of a provider says, whatever it was asked for: its status, and its error if it names one.
+    /// The status of any provider reply, and its error if it names one, whatever the request was.
     ///
     /// - Parameters:
-    ///   - request: What was sent. Nothing secret in it or in `body` is in the answer.
+    ///   - request: The request that was sent. Secrets in it or in `body` are removed from the answer.
     package init(_ reply: HTTPReply, to request: HTTPRequest, body: [UInt8]) {
         let content = ReplyBody(reply, format: .automatic)
         self.init(
@@ -14,7 +14,7 @@ extension ProviderAnswer {
             hiding: Self.secrets(of: request, body))
     }
 
-    /// Parameters that are no secret. All others count as secrets.
+    /// Parameters that are not secret. All others count as secrets.
     private static let publicParameters: Set<String> = [
         "audience", "client_assertion_type", "client_id", "code_challenge_method", "grant_type", "redirect_uri",
         "requested_token_type", "resource", "response_type", "scope", "subject_token_type", "token_type_hint",
@@ -32,7 +32,7 @@ extension ProviderAnswer {
         return secrets
     }
 
-    /// As it was sent, and as it is known to its owner (RFC 6749 §2.3.1).
+    /// The password as it was sent, and as its owner knows it (RFC 6749 §2.3.1).
     private static func passwords(_ credentials: Substring) -> [String] {
         guard let bytes = Data(base64Encoded: String(credentials)),
             let pair = String(validating: bytes, as: UTF8.self),

@@ -1,7 +1,7 @@
 /// Unclassified rejections of one login since its last success.
 package struct RejectionHistory: Hashable, Sendable {
     package var count: Int
-    /// From the first of them until now.
+    /// The time since the first of them.
     package var span: Duration
     /// Whether another login of the provider has been renewed since the first of them.
     package var othersSucceeded: Bool

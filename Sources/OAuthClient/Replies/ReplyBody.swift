@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// The body of a reply, read as what it is rather than as what its `Content-Type` says.
+/// The body of a reply, read by its actual content rather than its `Content-Type`.
 struct ReplyBody {
     private enum Content {
         case empty, unreadable
@@ -64,8 +64,8 @@ struct ReplyBody {
         }
     }
 
-    /// What stands at a path: names with dots between them, and `[]` behind the name of a list whose elements are meant, as in
-    /// `errors[].errorType`. A member that has the whole path for its name comes first.
+    /// The values at a path: names separated by dots, with `[]` after the name of a list to select its elements, as in
+    /// `errors[].errorType`. A member whose name is the whole path comes first.
     func fields(at path: String) -> [ReplyField] {
         guard case .json(let object) = content, object[path] == nil, path.contains(where: { $0 == "." || $0 == "[" })
         else { return [self[path]] }
@@ -83,7 +83,7 @@ struct ReplyBody {
         return values.map { ReplyField($0) }
     }
 
-    /// A member that is an array, as it is written.
+    /// The text of a member that is an array.
     func array(_ name: String) -> String? {
         guard case .json(let object) = content, case .array? = object[name] else { return nil }
         return object.text(of: name)
@@ -112,15 +112,15 @@ struct ReplyBody {
 
 /// One member of a reply.
 enum ReplyField {
-    /// Not there, `null`, or an empty string.
+    /// Missing, `null`, or an empty string.
     case absent
     case text(String)
     case number(String)
     case flag(Bool)
     case list([String])
-    /// Something that no member of a reply is.
+    /// A value of a type that no member of a reply has.
     case other
-    /// Given more than once, with different values.
+    /// Repeated with different values.
     case ambiguous
 
     init(_ value: JSONValue) {
@@ -146,7 +146,7 @@ enum ReplyField {
 
     var isAbsent: Bool { if case .absent = self { true } else { false } }
     var text: String? { if case .text(let text) = self { text } else { nil } }
-    /// A text, or a number as it is written.
+    /// A text, or the text of a number.
     var code: String? {
         switch self {
         case .text(let text), .number(let text): text

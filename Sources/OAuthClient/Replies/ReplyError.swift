@@ -2,13 +2,13 @@
 enum ReplyError {
     case none
     case code(OAuthErrorCode)
-    /// The reply says that something is wrong, in no way that can be matched.
+    /// The reply reports an error in a form that cannot be matched.
     case unreadable
 
     init(_ body: ReplyBody, _ rules: ReplyRules) {
         let errors = rules.errorMembers.flatMap { body.fields(at: $0) }.compactMap { Self.read($0) }
-        // Some servers say in one member what they mean and in another what the RFC wants to hear: the one that is
-        // understood counts.
+        // Some servers put their own code in one member and the RFC's code in another: the one that is understood
+        // counts.
         let understood = errors.first { error in
             guard case .code(let code) = error else { return false }
             return rules.meaning(of: code, in: body) != nil
@@ -20,7 +20,7 @@ enum ReplyError {
     private static func read(_ field: ReplyField) -> ReplyError? {
         switch field {
         case .text(let text): OAuthErrorCode(text).map { .code($0) } ?? .unreadable
-        // What numbers its errors numbers its successes as well.
+        // Servers with numeric error codes also number success.
         case .number("0"): nil
         case .number(let text): OAuthErrorCode(text).map { .code($0) } ?? .unreadable
         case .absent: nil
@@ -39,7 +39,7 @@ enum ReplyError {
 }
 
 extension ReplyRules {
-    /// What a code means to this provider; nil if it is unknown. Codes are matched letter by letter.
+    /// The meaning of a code at this provider; nil if it is unknown. Codes are case-sensitive.
     func meaning(of code: OAuthErrorCode, in body: ReplyBody) -> Meaning? {
         let meaning = meanings[code.rawValue] ?? Self.registered[code]
         if meaning == .dead || meaning == .deadByProfile, let suberror = body["suberror"].text,
@@ -54,7 +54,7 @@ extension ReplyRules {
         .invalidGrant: .dead,
         .invalidClient: .clientRefused,
         .unsupportedGrantType: .clientRefused,
-        // Also said of one tenant that has not let the client in.
+        // Also sent for a single tenant that has not admitted the client.
         .unauthorizedClient: .misconfigured,
         .invalidRequest: .misconfigured,
         .invalidTarget: .misconfigured,

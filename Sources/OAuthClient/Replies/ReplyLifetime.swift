@@ -1,4 +1,4 @@
-/// How long a token of a reply lives.
+/// The lifetime of a token in a reply.
 struct ReplyLifetime: Equatable {
     var duration: Duration?
     var anomaly: ReplyAnomaly?
@@ -50,12 +50,12 @@ struct ReplyLifetime: Equatable {
         case .epochSeconds: instant = number(text) ?? ISODate.seconds(text).map(Double.init)
         case .epochMilliseconds: instant = number(text).map { $0 / 1_000 } ?? ISODate.seconds(text).map(Double.init)
         }
-        // An instant that is over has expired; it is not a negative lifetime.
+        // An instant in the past means expired; it is not a negative lifetime.
         return instant.map { max(0, $0 - startedAt) }
     }
 
-    /// A number as JSON writes it, with white space around it if it came as text. `NaN`, `inf` and hexadecimal, which
-    /// `Double` would take, are not numbers here.
+    /// A JSON number, possibly with white space around it if it is in a text. `NaN`, `inf` and hexadecimal, which
+    /// `Double` would accept, are not numbers here.
     private static func number(_ text: String) -> Double? {
         let trimmed = text.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed()
         let bytes = Array(String(trimmed).utf8)

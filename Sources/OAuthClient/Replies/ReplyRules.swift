@@ -1,13 +1,13 @@
 /// How one provider's replies are read. Data: a provider with a quirk is a value, not a code path.
 package struct ReplyRules: Hashable, Sendable {
-    /// What an `error` code means.
+    /// The meaning of an `error` code.
     package enum Meaning: String, Hashable, Sendable, CaseIterable {
         case dead
         /// `dead`, by a code that is not the RFC's.
         case deadByProfile
-        /// The client is refused, whatever it asks for.
+        /// The client is rejected, whatever it requests.
         case clientRefused
-        /// This request is refused: for what it asks, or for whom.
+        /// This request is rejected, for its content or its user.
         case misconfigured
         case needsUser
         case temporary
@@ -32,39 +32,39 @@ package struct ReplyRules: Hashable, Sendable {
     package var tokenPath: [String]
     /// A member that must be `true` for a 2xx to be a success, such as Slack's `ok`.
     package var successMember: String?
-    /// Where a reply's error stands; the first that is understood counts.
+    /// The members with a reply's error; the first that is understood counts.
     package var errorMembers: [String]
-    /// Codes and their meaning, beyond and instead of the RFC's.
+    /// Codes and their meanings, in addition to the RFC's or overriding them.
     package var meanings: [String: Meaning]
-    /// `suberror` values that turn a dead grant into one that needs its user.
+    /// `suberror` values that turn a dead grant into one that needs the user.
     package var needsUserSuberrors: Set<String>
     /// Statuses that, with an empty body, mean that the login is dead.
     package var bareDeadStatuses: Set<Int>
     package var rotation: Rotation
-    /// Token types that are other words for `Bearer` or `DPoP`. Keys in lower case.
+    /// Token types that are synonyms of `Bearer` or `DPoP`. Keys in lower case.
     package var tokenTypeAliases: [String: TokenType]
-    /// Whether a `Bearer` token is accepted where DPoP was asked for (RFC 9449 §5).
+    /// Whether a `Bearer` token is accepted where DPoP was requested (RFC 9449 §5).
     package var acceptsDowngrade: Bool
-    /// Where the access token's lifetime stands; the first member present counts.
+    /// The members with the access token's lifetime; the first one present counts.
     package var lifetimes: [LifetimeMember]
     package var refreshLifetimes: [LifetimeMember]
-    /// For replies that give no lifetime.
+    /// The default for replies without a lifetime.
     package var assumedLifetime: Duration?
-    /// For refresh tokens whose reply gives no lifetime: what the provider documents.
+    /// The provider's documented lifetime for refresh tokens whose reply gives none.
     package var assumedRefreshLifetime: Duration?
-    /// Objects of a reply to a code that hold the tokens of further logins.
+    /// Objects of a reply to a code that hold the tokens of additional logins.
     package var otherLogins: [OtherLogin]
     package var scopeSeparator: String
-    /// Members of a good reply that are no secret and worth keeping, such as Salesforce's `instance_url`.
+    /// Members of a successful reply that are not secret and worth keeping, such as Salesforce's `instance_url`.
     package var keptMembers: [String] = []
     /// Whether the server is asked how long an access token lives (RFC 7662) when its reply does not say.
     package var introspectsLifetime = false
-    /// Unclassified rejections that end a login: at least so many, over at least so long.
+    /// The minimum number and time span of unclassified rejections that end a login.
     package var rejectionLimit: RejectionHistory
 
-    /// Tokens of another chain in the same reply, such as Slack's user token beside the bot's.
+    /// Tokens of another chain in the same reply, such as Slack's user token next to the bot's.
     package struct OtherLogin: Hashable, Sendable {
-        /// Names the login for people.
+        /// The name of the login for people.
         package var label: String
         /// Objects to enter, outermost first.
         package var path: [String]
@@ -104,16 +104,16 @@ package struct ReplyRules: Hashable, Sendable {
         self.rejectionLimit = rejectionLimit
     }
 
-    /// A server that keeps to the RFCs.
+    /// A server that follows the RFCs.
     package static let rfc = ReplyRules()
 
-    /// Values of `suberror` for which Microsoft's library keeps the refresh token: a policy asks for the user.
+    /// Values of `suberror` for which Microsoft's library keeps the refresh token: a policy requires the user.
     package static let entraSuberrors: Set<String> = [
         "additional_action", "basic_action", "consent_required", "message_only", "protection_policy_required",
         "user_password_expired",
     ]
 
-    /// Bodies above this are not read.
+    /// Longer bodies are not read.
     static let maximumBodyBytes = 1_048_576
     static let maximumLifetime = Duration.seconds(10 * 365 * 86_400)
 }

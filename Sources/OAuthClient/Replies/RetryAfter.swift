@@ -9,14 +9,14 @@ package enum RetryAfter {
         response.headerFields.contains(.retryAfter)
     }
 
-    /// The longest wait that the reply asks for, from nothing to one hour; nil if it is absent or unreadable.
+    /// The longest wait that the reply requests, from zero to one hour; nil if it is absent or unreadable.
     package static func delay(in response: HTTPResponse, now: Date) -> Duration? {
         response.headerFields[values: .retryAfter].compactMap { delay($0, now: now) }.max()
     }
 
     private static func delay(_ text: String, now: Date) -> Duration? {
         if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
-            // More digits than an integer holds are still a wait that is too long.
+            // A number that overflows an integer still means a wait that is too long.
             return min(.seconds(min(Int(text) ?? 1_000_000, 1_000_000)), longest)
         }
         guard let date = HTTPDate.seconds(text) else { return nil }

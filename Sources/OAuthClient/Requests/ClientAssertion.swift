@@ -1,10 +1,11 @@
 import FoundationEssentials
 
-/// A signed statement of who the client is (RFC 7523 §3). One for each request, repeats included: its `jti` counts once.
+/// A signed statement that identifies the client (RFC 7523 §3). Each request needs its own, retries included: a `jti`
+/// is valid once.
 struct ClientAssertion {
     static let type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-    /// Signed right before the request is sent, and short: one that is held up on its way and comes after a second one is
-    /// refused by the server itself.
+    /// Short, and signed right before the request is sent: the server rejects a delayed assertion that arrives after a
+    /// second one.
     static let lifetime: Int64 = 30
 
     let rawValue: String

@@ -9,20 +9,20 @@ struct EndpointSender: Sendable {
 
     /// A request with its repeats for a nonce.
     struct Sent {
-        /// To the last request; nil: nothing could be sent.
+        /// The reply to the last request; nil if nothing could be sent.
         let reply: EndpointReply?
         let repliedAt: Date
         let requestsSent: Int
     }
 
-    /// The same, with another of the client's secrets.
+    /// The same sender with another of the client's secrets.
     func with(_ candidate: ServerBinding) -> EndpointSender {
         EndpointSender(binding: candidate, transport: transport, now: now)
     }
 
-    /// Sends a request, and again with each new nonce that the server asks for, at most `mostRepeats` times.
+    /// Sends a request, and repeats it with each new nonce that the server asks for, at most `mostRepeats` times.
     ///
-    /// - Parameter form: Makes each of the requests; nil: it must not be sent.
+    /// - Parameter form: Makes each request; nil if it must not be sent.
     func send(
         to endpoint: EndpointURL, _ session: inout ProofSession, mostRepeats: Int,
         form: (ProofSession, Date) -> FormRequest?
@@ -60,7 +60,7 @@ struct EndpointSender: Sendable {
 }
 
 extension EndpointReply {
-    /// Whether a request with a proof is to be repeated with the nonce that this reply brings (RFC 9449 §8).
+    /// Whether a request with a proof must be repeated with the nonce of this reply (RFC 9449 §8).
     fileprivate func asksForNonce(after sentNonce: DPoPNonce?, _ rules: ReplyRules) -> Bool {
         guard case .reply(let reply) = self else { return false }
         let status = reply.response.status.code

@@ -1,14 +1,14 @@
 import FoundationEssentials
 import HTTPTypes
 
-/// Parameters that go to an endpoint with the client's credentials, as a form or as JSON.
+/// Parameters sent to an endpoint with the client's credentials, as a form or as JSON.
 struct FormRequest {
     let request: HTTPRequest
     let body: [UInt8]
 
     /// - Parameters:
-    ///   - extra: what a caller adds. It never replaces or repeats one of ours.
-    ///   - issuedAt: our clock, corrected by what is known of the server's.
+    ///   - extra: the caller's additions. They never replace or repeat one of ours.
+    ///   - issuedAt: our clock, corrected by the server's known offset.
     init(
         _ endpoint: EndpointURL, _ parameters: [FormParameter], extra: [FormParameter], binding: ServerBinding,
         proof: DPoPProof?, issuedAt: Date
@@ -34,11 +34,11 @@ struct FormRequest {
         self.body = body
     }
 
-    /// All other parameters stand in a request once (RFC 6749 §3.2; RFC 8707 §2, RFC 8693 §2.1).
+    /// All other parameters occur once in a request (RFC 6749 §3.2; RFC 8707 §2, RFC 8693 §2.1).
     private static let repeatedNames: Set<String> = ["resource", "audience"]
 
     private static func additions(_ extra: [FormParameter], to own: [FormParameter]) -> [FormParameter] {
-        // What names the client comes from us alone, also where we leave it out.
+        // Only we name the client, even where we leave the parameter out.
         var names: Set<String> = ["client_id", "client_secret", "client_assertion", "client_assertion_type"]
         names.formUnion(own.map(\.name))
         var repeatable: Set<String> = []
@@ -52,7 +52,7 @@ struct FormRequest {
     }
 }
 
-/// What shows who the client is. It stands in the header or in the body, never in both (RFC 6749 §2.3).
+/// The client's credentials, either in the header or in the body, never in both (RFC 6749 §2.3).
 struct ClientCredentials {
     var authorization: String?
     var parameters: [FormParameter] = []
@@ -60,7 +60,7 @@ struct ClientCredentials {
     init(_ binding: ServerBinding, issuedAt: Date) throws(OAuthValueError) {
         let clientID = FormParameter("client_id", binding.clientID.rawValue)
         switch binding.authentication {
-        // A certificate is shown on the connection; the id says whose it is (RFC 8705 §2).
+        // The certificate is presented on the connection; the id names its client (RFC 8705 §2).
         case .none, .tlsClientAuth, .selfSignedTLSClientAuth: parameters = [clientID]
         case .clientSecretBasic(let secret): authorization = Self.basic(binding.clientID, secret)
         case .clientSecretPost(let secret):

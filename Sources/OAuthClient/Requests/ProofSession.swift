@@ -1,10 +1,10 @@
 import FoundationEssentials
 import HTTPTypes
 
-/// The proofs of one attempt: which nonce and clock to use next, and what the replies taught.
+/// The proofs of one attempt: the next nonce and clock to use, and the values learned from replies.
 struct ProofSession {
     private(set) var context: DPoPContext?
-    /// Nonces that came with replies, by origin.
+    /// Nonces from replies, by origin.
     private(set) var learned: [String: DPoPNonce] = [:]
     private(set) var clockOffset: Duration?
 
@@ -16,7 +16,7 @@ struct ProofSession {
 
     mutating func use(_ nonce: DPoPNonce, for endpoint: EndpointURL) { context?.nonces[endpoint.origin] = nonce }
 
-    /// Our clock, corrected by what is known of the server's: for `iat` and nothing else.
+    /// Our clock, corrected by the server's known offset: only for `iat`.
     func corrected(_ now: Date) -> Date {
         now.addingTimeInterval((context?.clockOffset ?? clockOffset ?? .zero) / .seconds(1))
     }

@@ -1,17 +1,18 @@
-/// One client registration at one token endpoint: everything that is the same for all its logins.
+/// One client registration at one token endpoint: everything that all its logins share.
 package struct ServerBinding: Sendable {
     package var tokenEndpoint: EndpointURL
-    /// Where refresh tokens go, if not to the token endpoint.
+    /// The endpoint for refresh tokens, if it is not the token endpoint.
     package var refreshEndpoint: EndpointURL?
     package var clientID: ClientID
     package var authentication: ClientAuthentication
-    /// Other secrets that may be the right one while secrets are being exchanged, in the operator's order. Tried only
-    /// on requests that carry neither a refresh token nor a code: whether a server looks at the token before it looks
-    /// at the secret cannot be known, and a token that is spent on a refused request is lost.
+    /// Other secrets that may be valid during a secret rotation, in the operator's order. They are tried only on
+    /// requests that carry neither a refresh token nor a code: it is unknown whether a server checks the token before
+    /// the secret, and a token that is spent on a rejected request is lost.
     package var alternatives: [ClientAuthentication] = []
-    /// Shown on every connection though the client proves itself in another way, for tokens that are bound to it (RFC 8705 §3).
+    /// Presented on every connection in addition to the client's own authentication, for tokens that are bound to it
+    /// (RFC 8705 §3).
     package var tokenCertificate: ClientCertificate?
-    /// Whom a client assertion is for; nil: the token endpoint.
+    /// The audience of a client assertion; nil for the token endpoint.
     package var assertionAudience: String?
     package var rules: ReplyRules
     package var style = RequestStyle.rfc
@@ -34,10 +35,10 @@ package struct ServerBinding: Sendable {
 }
 
 extension ServerBinding {
-    /// What is shown on every connection to the server's endpoints.
+    /// The certificate that is presented on every connection to the server's endpoints.
     package var certificate: ClientCertificate? { authentication.certificate ?? tokenCertificate }
 
-    /// This registration with each of its secrets, the first one first.
+    /// This registration with each of its secrets, in order.
     var candidates: [ServerBinding] {
         ([authentication] + alternatives).map { authentication in
             var binding = self

@@ -1,9 +1,9 @@
 package import FoundationEssentials
 import HTTPTypes
 
-/// The revocation endpoint of one provider (RFC 7009), or what it has instead.
+/// The revocation endpoint of one provider (RFC 7009), or its proprietary equivalent.
 package struct RevocationEndpoint: Sendable {
-    /// Nil: the server has none, and every revocation says so.
+    /// Nil if the server has none; every revocation then reports that.
     private let endpoint: EndpointURL?
     private let sender: EndpointSender
 
@@ -18,8 +18,8 @@ package struct RevocationEndpoint: Sendable {
     private var binding: ServerBinding { sender.binding }
     private var style: ProviderProfile.RevocationRules { binding.revocation }
 
-    /// Asks for the end of a token. `dpop` is for servers that want a proof here too: it is repeated once if the
-    /// server asks for a nonce.
+    /// Requests the revocation of a token. `dpop` is for servers that require a proof here too: the request is repeated
+    /// once if the server asks for a nonce.
     package func revoke(
         _ token: RevocableToken, dpop: DPoPContext? = nil, extraParameters: [FormParameter] = []
     ) async -> RevocationAttempt {
@@ -57,7 +57,7 @@ package struct RevocationEndpoint: Sendable {
         }
     }
 
-    /// A provider's own way.
+    /// The provider's proprietary request.
     private func special(
         _ endpoint: EndpointURL, _ token: String, _ parameters: [FormParameter], _ proof: DPoPProof?, issuedAt: Date
     ) throws(OAuthValueError) -> FormRequest {

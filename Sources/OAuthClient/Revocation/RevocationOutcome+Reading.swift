@@ -2,7 +2,7 @@ import FoundationEssentials
 import HTTPTypes
 
 extension RevocationOutcome {
-    /// Reads the reply to one revocation (RFC 7009 §2.2). Only a 200 ends a token, unless the profile knows better.
+    /// Reads the reply to one revocation (RFC 7009 §2.2). Only a 200 ends a token, unless the profile says otherwise.
     init(_ reply: EndpointReply, _ rules: ReplyRules, _ style: ProviderProfile.RevocationRules = .init(), now: Date) {
         guard case .reply(let reply) = reply else {
             self = .tryLater(retryAfter: nil)
@@ -12,14 +12,14 @@ extension RevocationOutcome {
         let delay = RetryAfter.delay(in: reply.response, now: now)
         let body = ReplyBody(reply, format: .automatic)
         if style.doneStatuses.contains(status) {
-            // A server that says in its bodies what went wrong does so here too.
+            // A server that reports errors in its bodies also does so here.
             self = rules.successMember == nil ? .revoked : Self.told(body, rules, style, delay)
             return
         }
         guard (400...499).contains(status), status != 429, !RetryAfter.isPresent(in: reply.response),
             case .code(let code) = ReplyError(body, rules)
         else {
-            // RFC 6749 §5.2 keeps this status for a client that is refused.
+            // RFC 6749 §5.2 reserves this status for a rejected client.
             let isRefusal = status == 401 && delay == nil && body.isEmpty
             self = isRefusal ? .misconfigured(nil) : .tryLater(retryAfter: delay)
             return
@@ -35,8 +35,8 @@ extension RevocationOutcome {
         }
     }
 
-    /// What ends a login here is not what ends a grant there: an expired access token is refused, and the grant
-    /// lives on. So nothing but the profile's own codes counts as done.
+    /// A code that ends a login does not prove that the grant ended: an expired access token is rejected while the
+    /// grant lives on. So only the profile's own codes count as done.
     private static func told(
         _ body: ReplyBody, _ rules: ReplyRules, _ style: ProviderProfile.RevocationRules, _ delay: Duration?
     ) -> RevocationOutcome {

@@ -1,20 +1,21 @@
 package import FoundationEssentials
 
-/// Finds out which of several client secrets a server takes, without anything that could be spent or lost.
+/// Finds out which of several client secrets a server accepts, without anything that could be spent or lost.
 ///
-/// The revocation endpoint is asked to revoke a token that never was. RFC 7009 §2.1 has the server authenticate the client
-/// first, and §2.2 has it answer 200 for a token that it does not know: so a 200 says that the secret is good,
-/// `invalid_client` or `unauthorized_client` that it is not, and everything else says nothing. Only a server that refuses one secret and takes
-/// another one in this way is believed; a server that takes everything has revealed nothing.
+/// It asks the revocation endpoint to revoke a token that never existed. RFC 7009 §2.1 requires the server to
+/// authenticate the client first, and §2.2 requires a 200 for an unknown token. So a 200 means that the secret is
+/// valid, `invalid_client` or `unauthorized_client` means that it is not, and any other answer proves nothing. The
+/// trial trusts only a server that rejects one secret and accepts another; a server that accepts everything reveals
+/// nothing.
 package struct SecretTrial: Sendable {
     package enum Finding: Hashable, Sendable {
-        /// The first secret is good.
+        /// The first secret is valid.
         case first
         /// The first secret is refused; this one, counted from zero, is accepted.
         case other(Int)
-        /// None of them.
+        /// All secrets are rejected.
         case refused
-        /// The server does not say, or there was no time to ask about all of them.
+        /// The server does not say, or there was no time to try all of them.
         case unknown
     }
 
@@ -24,12 +25,12 @@ package struct SecretTrial: Sendable {
     private let now: @Sendable () -> Date
     private let timeLeft: (@Sendable () -> Duration)?
 
-    /// Nothing is lost with a reply that does not come in time, so less is enough than for a token.
+    /// Nothing is lost with a late reply, so it needs less time than a token request.
     private static let leastForRequest = Duration.seconds(1)
 
-    /// Nil where the endpoint does not authenticate the client in the way of the token endpoint.
+    /// Nil where the endpoint authenticates the client differently from the token endpoint.
     ///
-    /// - Parameter timeLeft: For all requests together; nil: each has the time of the binding.
+    /// - Parameter timeLeft: The time for all requests together; if nil, each has the binding's time.
     package init?(
         endpoint: EndpointURL?, binding: ServerBinding, transport: any HTTPTransport,
         now: @escaping @Sendable () -> Date, timeLeft: (@Sendable () -> Duration)? = nil
@@ -58,7 +59,7 @@ package struct SecretTrial: Sendable {
                 endpoint: endpoint, binding: candidate, transport: transport, now: now)
             switch await endpoint.revoke(.refresh(token)).outcome {
             // Some servers call a client with a wrong secret unauthorized.
-            // And some say it by a bare 401.
+            // Others send a bare 401.
             case .misconfigured(.invalidClient?), .misconfigured(.unauthorizedClient?), .misconfigured(nil): continue
             case .revoked: return index == 0 ? .first : .other(index)
             default: return .unknown

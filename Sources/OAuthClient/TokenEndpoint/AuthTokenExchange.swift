@@ -1,4 +1,4 @@
-/// One use of a token that the app's own server made (RFC 7523 §2.1, RFC 8693 §2.1).
+/// One use of a token that the app's own server issued (RFC 7523 §2.1, RFC 8693 §2.1).
 package struct AuthTokenExchange: Sendable {
     package var authToken: AuthToken
     package var rules: ProviderProfile.ExchangeRules
@@ -14,7 +14,7 @@ package struct AuthTokenExchange: Sendable {
         self.dpop = dpop
     }
 
-    /// What the grant itself is made of. Names of grants and token types are those that the RFCs registered.
+    /// The parameters of the grant itself. The RFCs registered these names of grants and token types.
     var parameters: [FormParameter] {
         switch rules.grant {
         case .jwtBearer:

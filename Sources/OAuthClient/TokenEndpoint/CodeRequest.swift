@@ -2,11 +2,11 @@
 package struct CodeRequest: Sendable {
     package var code: AuthorizationCode
     package var codeVerifier: CodeVerifier?
-    /// Exactly as in the authorization request; nil if there was none.
+    /// Exactly as in the authorization request; nil if it had none.
     package var redirectURI: String?
     package var dpop: DPoPContext?
     package var extraParameters: [FormParameter]
-    /// Where the access token is to be used (RFC 8707 §2). Empty: wherever the grant says.
+    /// The APIs that the access token is for (RFC 8707 §2). Empty for all that the grant allows.
     package var resources: [String] = []
 
     package init(

@@ -1,10 +1,10 @@
-/// One question whether the user has approved (RFC 8628 §3.4).
+/// One poll whether the user has approved (RFC 8628 §3.4).
 package struct DeviceCodeRequest: Sendable {
     package var deviceCode: DeviceCode
-    /// Where the server asks devices for PKCE, too.
+    /// For servers that require PKCE of devices too.
     package var codeVerifier: CodeVerifier?
     package var dpop: DPoPContext?
-    /// Where the access token is to be used (RFC 8707 §2). Empty: wherever the grant says.
+    /// The APIs that the access token is for (RFC 8707 §2). Empty for all that the grant allows.
     package var resources: [String] = []
 
     package init(deviceCode: DeviceCode, codeVerifier: CodeVerifier? = nil, dpop: DPoPContext? = nil) {

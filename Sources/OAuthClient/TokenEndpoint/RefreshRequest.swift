@@ -1,13 +1,13 @@
 /// One use of a refresh token (RFC 6749 §6).
 package struct RefreshRequest: Sendable {
     package var refreshToken: RefreshToken
-    /// Only to narrow the grant; nil asks for what was granted.
+    /// Only to narrow the grant; nil requests the granted scope.
     package var scope: Scope?
-    /// Whether a token of another scope is useless: then a refused request is not repeated without `scope`.
+    /// Whether a token of another scope is useless: then a rejected request is not repeated without `scope`.
     package var insistsOnScope = false
     package var dpop: DPoPContext?
     package var extraParameters: [FormParameter]
-    /// Where the access token is to be used (RFC 8707 §2). Empty: wherever the grant says.
+    /// The APIs that the access token is for (RFC 8707 §2). Empty for all that the grant allows.
     package var resources: [String] = []
 
     package init(

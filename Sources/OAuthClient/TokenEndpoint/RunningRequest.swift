@@ -6,25 +6,25 @@ struct TokenRequest {
     var parameters: [FormParameter]
     var scope: Scope?
     var extra: [FormParameter]
-    /// It holds a refresh token or a code.
+    /// Whether it carries a refresh token or a code.
     var carriesGrant: Bool
     var insistsOnScope = false
-    /// It begins with the server's newest nonce, even if another login learned it.
+    /// It starts with the server's newest nonce, even if another login learned it.
     var takesNewestNonce = false
 }
 
-/// A request on its way, and what its replies taught so far.
+/// A request in progress, and the values learned from its replies so far.
 struct RunningRequest {
     var request: TokenRequest
     var session: ProofSession
     var context: ClassificationContext
     var requestsSent = 0
     var grantsSent = 0
-    /// The nonce of another login that the next request goes with, if it does.
+    /// The nonce of another login that the next request uses, if it does.
     private(set) var lent: DPoPNonce?
-    /// The server has just refused a nonce of another login.
+    /// The server has just rejected a nonce of another login.
     var wasLentInVain = false
-    /// The right to repeat now, of a server where repeats go one after the other.
+    /// The permission to retry now, for a server that serialises retries.
     var pass: NonceGate.Pass?
 
     init(request: TokenRequest, session: ProofSession, context: ClassificationContext) {
@@ -33,7 +33,7 @@ struct RunningRequest {
         self.context = context
     }
 
-    /// Takes the newest nonce of the server in place of the login's own, if it is another one that may be good.
+    /// Uses the server's newest nonce instead of the login's own, if it differs and may be valid.
     mutating func takeNewest(_ nonces: ServerNonces) {
         lent = nil
         guard session.context != nil, !wasLentInVain, let newest = nonces.newest(at: request.endpoint.origin),
@@ -46,7 +46,7 @@ struct RunningRequest {
 }
 
 extension ServerNonces {
-    /// Takes what a reply teaches before the next request behind the gate is made.
+    /// Learns from a reply before the next request behind the gate is made.
     func learn(from reply: EndpointReply, _ outcome: TokenOutcome, _ running: inout RunningRequest) {
         let isRefused = outcome.refusesNonce
         if running.session.context != nil, case .reply(let reply) = reply {
@@ -66,7 +66,7 @@ extension ServerNonces {
 }
 
 extension TokenOutcome {
-    /// Whether the server wanted another nonce than it got.
+    /// Whether the server asked for another nonce than the one sent.
     fileprivate var refusesNonce: Bool {
         switch self {
         case .nonceRequired, .invalidProof(.nonce): true

@@ -1,22 +1,22 @@
 package import FoundationEssentials
 import HTTPTypes
 
-/// The result of one use of a refresh token or code, with its repeats for a proof or a scope.
+/// The result of one use of a refresh token or code, including its repeats for a proof or a scope.
 package struct TokenAttempt: Sendable {
     package let outcome: TokenOutcome
-    /// The latest nonce that a reply brought, by origin. To be kept whatever the outcome.
+    /// The latest nonce that a reply brought, by origin; keep it whatever the outcome.
     package let nonces: [String: DPoPNonce]
     /// Requests handed to the transport.
     package let requestsSent: Int
-    /// Those of them that carried the refresh token or the code.
+    /// The number of those that carried the refresh token or the code.
     package let grantsSent: Int
     /// How far the server's clock is ahead of ours, if its reply had a date and it is 2 seconds or more.
     package let clockOffset: Duration?
-    /// When the last request began: the tokens' lifetimes count from here.
+    /// When the last request began: the tokens' lifetimes count from then.
     package let startedAt: Date
     /// The OAuth error of the last reply, if it had one.
     package let errorReply: ErrorTokenResponse?
-    /// How many of the client's secrets were refused before the one that the outcome is about.
+    /// The number of the client's secrets that were rejected before the one that the outcome is about.
     package internal(set) var refusedSecrets = 0
 
     private let reply: EndpointReply
@@ -38,9 +38,9 @@ package struct TokenAttempt: Sendable {
         self.context = context
     }
 
-    /// What the server said, if it did not do as it was asked.
+    /// The server's answer, if it rejected the request.
     ///
-    /// - Parameter secrets: What was sent, and must not be shown.
+    /// - Parameter secrets: Secrets that were sent and must not be shown.
     package func answer(hiding secrets: [String]) -> ProviderAnswer? {
         let reply: HTTPReply
         switch self.reply {
@@ -56,17 +56,17 @@ package struct TokenAttempt: Sendable {
             location: (300...399).contains(status) ? reply.response.headerFields[.location] : nil, hiding: secrets)
     }
 
-    /// What came and was of no use, if it may hold the next refresh token.
+    /// The unusable reply, if it may hold the next refresh token.
     package var doubtfulReply: DoubtfulReply? { DoubtfulReply(reply, outcome, leavesDoubt: leavesDoubt) }
 
-    /// Whether the refresh token that was sent may be spent although the chain did not move on.
+    /// Whether the refresh token that was sent may be spent although the chain did not advance.
     package var leavesDoubt: Bool {
         switch outcome {
         case .success(let tokens): tokens.hasLostSuccessor
         case .partial, .dead: false
         case .inDoubt: true
         case .transient(let failure): failure.keepsDoubt
-        // No time was left for the repeat, and some servers spend the token before they ask.
+        // No time was left for the repeat, and some servers spend the token before they ask for a nonce.
         case .nonceRequired: true
         case .misconfigured, .needsUser, .invalidProof, .scopeRefused: context.hasDoubt
         }

@@ -9,14 +9,14 @@ package struct TokenEndpoint: Sendable {
     private let nonces: ServerNonces?
     private let mayGoOn: (@Sendable () async -> Bool)?
 
-    /// What a repeat for the proof or the scope must have: with less it is left to the next call.
+    /// The minimum time for a repeat for the proof or the scope; with less, the repeat is left to the next call.
     private static let leastForRepeat = Duration.seconds(10)
 
     /// - Parameters:
-    ///   - timeLeft: For all requests of a call together; nil: each has the time of the binding.
+    ///   - timeLeft: The time for all requests of a call together; if nil, each has the binding's time.
     ///   - nonces: Nonces that are shared with other requests.
-    ///   - mayGoOn: Asked before each request of a call that follows another one: a reply was waited for since the caller decided
-    ///     to send, and much may have happened. False: nothing more is sent.
+    ///   - mayGoOn: Called before each further request of a call: a reply has been awaited since the caller decided to
+    ///     send, and much may have happened. If it returns false, nothing more is sent.
     package init(
         binding: ServerBinding, transport: any HTTPTransport, now: @escaping @Sendable () -> Date,
         timeLeft: (@Sendable () -> Duration)? = nil, nonces: ServerNonces? = nil,
@@ -41,9 +41,9 @@ package struct TokenEndpoint: Sendable {
 
     /// Uses a refresh token once (RFC 6749 §6), with the first client secret and no other.
     ///
-    /// Nothing is sent if the task is already cancelled. After the first byte the request runs to its end, cancelled
-    /// or not. It is repeated up to five times for a new nonce, once for a proof that is refused otherwise and once
-    /// without `scope`; every other decision to try again is the caller's.
+    /// Nothing is sent if the task is already cancelled. After the first byte the request runs to its end, cancelled or
+    /// not. It is repeated up to five times for a new nonce, once for a proof that is rejected otherwise and once
+    /// without `scope`; every other retry is the caller's decision.
     package func refresh(_ request: RefreshRequest, context: ClassificationContext) async -> TokenAttempt {
         let parameters =
             [
@@ -95,9 +95,9 @@ package struct TokenEndpoint: Sendable {
             ProofSession(request.dpop), context)
     }
 
-    /// Gives a token of the app's own server in exchange for tokens of this one.
+    /// Exchanges a token of the app's own server for tokens of this one.
     ///
-    /// It counts as something that can be spent, because many servers take an assertion once.
+    /// It counts as spendable, because many servers accept an assertion only once.
     package func exchange(_ exchange: AuthTokenExchange, context: ClassificationContext) async -> TokenAttempt {
         await run(
             TokenRequest(
@@ -106,8 +106,8 @@ package struct TokenEndpoint: Sendable {
             ProofSession(exchange.dpop), context)
     }
 
-    /// Asks for a token of the client's own (RFC 6749 §4.4). The request carries nothing that can be spent, so a
-    /// client secret that is refused is followed by the next one.
+    /// Requests a token for the client itself (RFC 6749 §4.4). The request carries nothing that can be spent, so after
+    /// a rejected client secret the next one is tried.
     ///
     /// - Parameter insistsOnScope: Whether a token of another scope is useless: then nothing is repeated without it.
     package func clientCredentials(
@@ -137,7 +137,7 @@ package struct TokenEndpoint: Sendable {
         if request.takesNewestNonce, let nonces { running.takeNewest(nonces) }
         if let failure = await fetchNonce(&running) { return attempt(.failure(failure), running) }
         var last: TokenAttempt?
-        // Each way round uses up one of the repeats for a nonce, of one for the proof otherwise, and of one for the scope.
+        // Each iteration uses up one repeat: for a nonce, for the proof otherwise, or for the scope.
         while true {
             let isRepeat = last != nil
             if running.requestsSent > 0 {
@@ -169,20 +169,20 @@ package struct TokenEndpoint: Sendable {
         }
     }
 
-    /// Waits until a repeat has a chance to come in time with its nonce. False: it must not be made.
+    /// Waits until a repeat has a chance to arrive in time with its nonce. False if it must not be made.
     private func queueForRepeat(_ running: inout RunningRequest) async -> Bool {
         running.context.noteRefusedNonce()
         guard let nonces else { return true }
         let (origin, tries) = (running.request.endpoint.origin, running.context.nonceRepeats)
         let time = (timeLeft?() ?? binding.limits.timeout) - Self.leastForRepeat
-        // What was begun is brought to its end, cancelled or not.
+        // A call that was started runs to its end, cancelled or not.
         running.pass = await Task { await nonces.gate.enter(origin, tries: tries, within: time) }.value
-        // Without a time of its own it goes on beside the gate.
+        // A call without a time limit bypasses the gate.
         return running.pass != nil || timeLeft == nil
     }
 
-    /// Where the server spends what it is given before it asks for a nonce, one is fetched first, by a request that
-    /// carries neither a refresh token nor a code. Whatever it answers, the nonce is in the header (RFC 9449 §8.2).
+    /// Where the server spends a grant before it asks for a nonce, a nonce is fetched first, by a request that carries
+    /// neither a refresh token nor a code. Whatever the server answers, the nonce is in the header (RFC 9449 §8.2).
     private func fetchNonce(_ running: inout RunningRequest) async -> HTTPTransportError? {
         let request = running.request
         guard binding.style.requiresNonce, request.carriesGrant, running.session.context != nil,
@@ -194,7 +194,7 @@ package struct TokenEndpoint: Sendable {
         switch await send(form, &running) {
         case .failure(let error): return HTTPTransportError(.notSent, error.code)
         case .reply(let reply):
-            // A server that is up and gives no nonce does not want one; one that is not up is asked later.
+            // A server that is up and sends no nonce does not want one; one that is down is asked later.
             let status = reply.response.status.code
             let isUp = status < 500 && status != 429
             return isUp || running.session.nonce(for: request.endpoint) != nil
@@ -222,7 +222,7 @@ package struct TokenEndpoint: Sendable {
         running.context.isRepeat = running.context.isRepeat || isRepeat
     }
 
-    /// - Parameter parameters: instead of the request's own.
+    /// - Parameter parameters: Used instead of the request's own.
     private func form(_ running: RunningRequest, _ parameters: [FormParameter]? = nil) -> FormRequest? {
         let request = running.request
         let at = running.context.startedAt

@@ -1,22 +1,23 @@
 /// One client registration at one authorization server.
 public struct OAuthClientConfiguration: Sendable {
-    /// When the tokens are bound to a key pair (RFC 9449).
+    /// Whether the tokens are bound to a key pair (RFC 9449).
     public enum KeyBinding: Sendable {
         case never
-        /// A plain `Bearer` token in the reply is refused.
+        /// A plain `Bearer` token in the reply is rejected.
         case required
     }
 
     public var clientID: ClientID
     public var authentication: ClientAuthentication
     public var tokenEndpoint: EndpointURL
-    /// Nil: the server does not revoke.
+    /// Nil if the server does not revoke.
     public var revocationEndpoint: EndpointURL?
     /// Exactly as in the authorization request.
     public var redirectURI: RedirectURI?
     public var keyBinding: KeyBinding
     public var limits: HTTPLimits
-    /// Whom the assertions of `private_key_jwt` are for: the issuer, where the server takes that; nil: the token endpoint.
+    /// The audience of `private_key_jwt` assertions: the issuer, where the server accepts it; nil for the token
+    /// endpoint.
     public var assertionAudience: Issuer?
 
     public init(

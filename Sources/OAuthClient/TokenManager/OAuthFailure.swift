@@ -1,6 +1,6 @@
-/// Why a token request brought no usable answer.
+/// The reason why a token request brought no usable answer.
 public struct OAuthFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What to make of it.
+    /// The kind of failure, which says how to react.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private let text: CodeText
 
@@ -11,7 +11,7 @@ public struct OAuthFailure: Error, Hashable, Sendable, CustomStringConvertible {
         /// The name of the code, for instance `tryLater`. Stable: for programs and logs.
         public var name: String { text.name }
         public var description: String { name }
-        /// For people, as a part of the error's own description.
+        /// The text for people, part of the error's description.
         package var words: String { text.words }
 
         /// Nothing was sent: the token is untouched, try again.
@@ -20,14 +20,14 @@ public struct OAuthFailure: Error, Hashable, Sendable, CustomStringConvertible {
         public static let tryLater = Code("tryLater", "the server cannot answer now")
         /// The request may have been received and the token spent.
         public static let inDoubt = Code("inDoubt", "the reply was lost or unusable, so the token may be spent")
-        /// Tokens came, but not as required: only ``OAuthFailure/refreshToken`` may be used.
+        /// Tokens arrived, but not as required: only ``OAuthFailure/refreshToken`` may be used.
         public static let unusableTokens = Code("unusableTokens", "the reply's access token cannot be used")
         /// The server has no endpoint for this.
         public static let unsupported = Code("unsupported", "the server does not offer this")
     }
 
     public let code: Code
-    /// No sooner than this, if the server said so.
+    /// The earliest time for a retry, if the server named one.
     public let retryAfter: Duration?
     /// The refresh token that replaces the one sent, although no usable access token came with it.
     public let refreshToken: RefreshToken?

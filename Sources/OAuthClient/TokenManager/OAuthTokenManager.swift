@@ -2,7 +2,7 @@ public import FoundationEssentials
 import Synchronization
 
 /// Fetches, refreshes and revokes the tokens of one login, and keeps its key pair. Stores nothing else: the caller
-/// keeps the tokens, and decides when to try again.
+/// keeps the tokens, and decides when to retry.
 ///
 /// ```swift
 /// let manager = OAuthTokenManager(configuration: configuration, transport: transport)
@@ -13,13 +13,13 @@ import Synchronization
 /// }
 /// ```
 ///
-/// The key pair is made for the first request that needs one, and cleared when the server answers `invalid_grant` and
-/// after the confirmed revocation of the refresh token: nothing that is bound to it is of use then. An access token's
-/// revocation leaves it alone, because the refresh token may live on, and is bound to it (RFC 9449 §5).
+/// The key pair is made for the first request that needs one. It is cleared when the server answers `invalid_grant` and
+/// after the confirmed revocation of the refresh token: everything bound to it is then useless. The revocation of an
+/// access token does not clear it, because the refresh token may live on, and is bound to it (RFC 9449 §5).
 public final class OAuthTokenManager: Sendable {
     private struct Keys {
         var context: DPoPContext?
-        /// Rises whenever the key pair changes, so that a late reply never brings an old one back.
+        /// Incremented whenever the key pair changes, so that a late reply never restores an old one.
         var generation = 0
     }
 
@@ -32,9 +32,10 @@ public final class OAuthTokenManager: Sendable {
 
     /// - Parameters:
     ///   - configuration: the server and our registration there.
-    ///   - transport: sends the requests. Redirects and repeats are not its business.
-    ///   - keyPair: the key pair of a login that exists already; its refresh token is bound to it.
-    ///   - listener: called after every exchange. The result is what the call returns: act on one of the two, not on both.
+    ///   - transport: sends the requests, without following redirects or repeating anything.
+    ///   - keyPair: the key pair of an existing login; its refresh token is bound to it.
+    ///   - listener: called after every exchange. The result is what the call returns: act on one of the two, not on
+    ///     both.
     ///   - revealsSecretBodiesToListener: whether the listener gets the bodies of replies, with the tokens in them.
     ///   - now: the wall clock, for the `iat` of proofs and assertions.
     public init(
@@ -54,7 +55,7 @@ public final class OAuthTokenManager: Sendable {
         keys = Mutex(Keys(context: keyPair.map { DPoPContext(key: $0) }))
     }
 
-    /// The key pair of this login: to be kept as long as its refresh token.
+    /// The key pair of this login: keep it as long as its refresh token.
     public var keyPair: DPoPKey? { keys.withLock { $0.context?.key } }
 
     /// Exchanges an authorization code (RFC 6749 §4.1.3).
@@ -71,7 +72,7 @@ public final class OAuthTokenManager: Sendable {
         }
     }
 
-    /// Uses a refresh token (RFC 6749 §6). Often it works only once: keep the new one before anything else.
+    /// Uses a refresh token (RFC 6749 §6). It often works only once: store the new one before anything else.
     public func refreshAccessToken(
         with refreshToken: RefreshToken, scope: Scope? = nil, extraParameters: [FormParameter] = []
     ) async -> TokenResponse {
@@ -82,8 +83,8 @@ public final class OAuthTokenManager: Sendable {
         }
     }
 
-    /// Fetches a token for the client itself, where no user is concerned (RFC 6749 §4.4). There is no refresh token with
-    /// it: fetch another one when it expires.
+    /// Fetches a token for the client itself, without a user (RFC 6749 §4.4). It has no refresh token: fetch another
+    /// one when it expires.
     ///
     /// - Parameters:
     ///   - scope: what the token may be used for (RFC 6749 §3.3); nil leaves it to the server.
@@ -98,14 +99,14 @@ public final class OAuthTokenManager: Sendable {
         }
     }
 
-    /// Ends a refresh token and, at most servers, the access tokens of its grant (RFC 7009 §2.1).
+    /// Revokes a refresh token and, at most servers, the access tokens of its grant (RFC 7009 §2.1).
     public func revokeRefreshToken(
         _ token: RefreshToken, extraParameters: [FormParameter] = []
     ) async -> RevocationOutcome {
         await revoke(.refresh(token), extraParameters)
     }
 
-    /// Ends an access token (RFC 7009 §2.1).
+    /// Revokes an access token (RFC 7009 §2.1).
     public func revokeAccessToken(
         _ token: AccessToken, extraParameters: [FormParameter] = []
     ) async -> RevocationOutcome {

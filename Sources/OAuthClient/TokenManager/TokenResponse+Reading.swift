@@ -23,6 +23,6 @@ extension OAuthFailure {
 }
 
 extension TokenAttempt {
-    /// Whether the server refused the grant itself.
+    /// Whether the server rejected the grant itself.
     var isInvalidGrant: Bool { if case .dead = outcome { true } else { false } }
 }

@@ -3,19 +3,19 @@ public enum TokenResponse: Sendable {
     case successfulToken(SuccessfulTokenResponse)
     /// The server answered with an OAuth error (RFC 6749 §5.2).
     case errorToken(ErrorTokenResponse)
-    /// No usable answer came.
+    /// There was no usable answer.
     case error(OAuthFailure)
 }
 
-/// A good reply (RFC 6749 §5.1).
+/// A successful reply (RFC 6749 §5.1).
 public struct SuccessfulTokenResponse: Sendable {
     public let accessToken: AccessToken
-    /// Counted from the start of the request. Zero has expired; nil is unknown.
+    /// Counted from the start of the request. Zero means already expired; nil means unknown.
     public let expiresIn: Duration?
     /// Nil keeps the refresh token that was sent.
     public let refreshToken: RefreshToken?
     public let tokenType: TokenType?
-    /// Nil is the scope that was asked for.
+    /// Nil means the scope that was requested.
     public let scope: Scope?
     public let idToken: IDToken?
 

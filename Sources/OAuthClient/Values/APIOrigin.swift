@@ -1,28 +1,28 @@
-/// Where tokens may be sent: one origin (RFC 6454), or `https` at every host below a domain.
+/// An origin that tokens may be sent to: one origin (RFC 6454), or `https` at every host below a domain.
 ///
 /// ```swift
 /// try APIOrigin("https://api.acme.example")
 /// try APIOrigin("https://*.eu.acme.example:8443")
 /// ```
 ///
-/// A `*` stands for one label or more, so `https://*.acme.example` covers `https://a.b.acme.example`, and leaves out
-/// `https://acme.example`. Hosts are compared as they are written: a name is no address, and `acme.example.` another name.
+/// A `*` stands for one label or more, so `https://*.acme.example` covers `https://a.b.acme.example`, but not
+/// `https://acme.example`. Hosts are compared literally: a name is not an address, and `acme.example.` is another name.
 public struct APIOrigin: Hashable, Sendable, CustomStringConvertible {
-    /// Lower case, without the scheme's own port: `https://api.acme.example`, `https://*.acme.example:8443`.
+    /// In lower case, without the scheme's default port: `https://api.acme.example`, `https://*.acme.example:8443`.
     public let rawValue: String
-    /// With the domain in place of the host if it covers hosts below.
+    /// The origin, with the domain as its host if it covers hosts below.
     private let url: RawURL
     private let coversSubdomains: Bool
 
     /// - Parameters:
-    ///   - text: Scheme, host and perhaps a port. A path is refused, because an origin has none.
+    ///   - text: Scheme, host and optionally a port. A path is rejected, because an origin has none.
     ///   - allowsInsecureLoopback: Accepts `http` for `localhost`, `127.0.0.0/8` and `[::1]`.
     /// - Throws: ``OAuthValueError``, `insecure` for plain `http`, `malformed` for anything else.
     public init(_ text: String, allowsInsecureLoopback: Bool = false) throws(OAuthValueError) {
         var plain = text
         let wildcard = text.firstRange(of: "://*.")
         if let wildcard { plain.replaceSubrange(wildcard, with: "://") }
-        // Once more from what is compared, so that an origin equals itself however it was written.
+        // Built again from the compared parts, so that equal origins have equal text however they were written.
         guard let given = RawURL(plain), !given.hasFragment, given.query == nil, ["", "/"].contains(given.path),
             let url = RawURL(given.origin)
         else { throw OAuthValueError(.malformed, "API origin") }
@@ -35,12 +35,12 @@ public struct APIOrigin: Hashable, Sendable, CustomStringConvertible {
         rawValue = "\(url.scheme)://\(coversSubdomains ? "*." : "")\(url.authority)"
     }
 
-    /// As it was stored, after it had been checked.
+    /// Takes the stored form, which was checked before.
     package init(stored text: String) throws(OAuthValueError) {
         try self.init(text, allowsInsecureLoopback: true)
     }
 
-    /// Whether a request to this URL goes there.
+    /// Whether it covers the target of a request.
     public func covers(_ target: EndpointURL) -> Bool {
         guard coversSubdomains else { return target.origin == url.origin }
         let suffix = "." + url.host
@@ -50,7 +50,7 @@ public struct APIOrigin: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { rawValue }
 
-    /// Two labels at least, because a top-level domain belongs to everyone; and no address.
+    /// At least two labels, because a top-level domain belongs to everyone; and not an address.
     private static func isDomain(_ host: String) -> Bool {
         let labels = host.split(separator: ".", omittingEmptySubsequences: false)
         guard labels.count >= 2, !labels.contains(where: \.isEmpty), let last = labels.last else { return false }

@@ -1,9 +1,9 @@
 package import FoundationEssentials
 
 extension AccessToken {
-    /// When a token that is a JWT says that it expires (RFC 7519 §4.1.4). Nil for every other token.
+    /// The expiry that a JWT access token claims (RFC 7519 §4.1.4). Nil for every other token.
     ///
-    /// The signature is not checked: the app has chosen to use the token, and what is wrong here costs a renewal at most.
+    /// The signature is not checked: the app chose to use the token, and a wrong claim costs at most one renewal.
     package var claimedExpiry: Date? {
         let parts = reveal().split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Self.object(parts[0]), header["alg"] != nil,
@@ -13,7 +13,7 @@ extension AccessToken {
         return Date(timeIntervalSince1970: seconds)
     }
 
-    /// In the year 5138; a larger number counts milliseconds, or nothing.
+    /// In the year 5138; a larger number is in milliseconds, or meaningless.
     private static let latest = 1e11
 
     private static func object(_ part: Substring) -> JSONObject? {

@@ -1,4 +1,4 @@
-/// What a resource server accepts (RFC 6749 §1.4, Appendix A.12).
+/// A token that a resource server accepts (RFC 6749 §1.4, Appendix A.12).
 public struct AccessToken: OAuthSecret {
     private let value: String
 
@@ -6,9 +6,9 @@ public struct AccessToken: OAuthSecret {
         self.value = try SecretGrammar.requireVisible(value, "access token")
     }
 
-    /// Of bytes that were stored; nil if they are no access token.
+    /// Reads stored bytes; nil if they are not an access token.
     ///
-    /// Every read comes by here: what is visible is ASCII, so no text has to be compared with what it was made from.
+    /// Every read calls this: visible characters are ASCII, so no text has to be compared with its source.
     package init?(visible bytes: UnsafeRawBufferPointer) {
         guard unsafe !bytes.isEmpty, bytes.count <= SecretGrammar.maximumBytes,
             unsafe SecretGrammar.isVisible(bytes.assumingMemoryBound(to: UInt8.self).span)

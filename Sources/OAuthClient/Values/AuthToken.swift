@@ -1,5 +1,5 @@
-/// What an app's own server vouches for one of its users with: a signed assertion (RFC 7523), or another token that a
-/// provider takes in exchange for one of its own (RFC 8693).
+/// A token that an app's own server issues for one of its users: a signed assertion (RFC 7523), or another token that a
+/// provider exchanges for its own (RFC 8693).
 public struct AuthToken: OAuthSecret {
     private let value: String
 

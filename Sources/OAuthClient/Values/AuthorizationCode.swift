@@ -1,4 +1,4 @@
-/// What an authorization endpoint hands over for the token endpoint (RFC 6749 §1.3.1, Appendix A.11).
+/// A code from the authorization endpoint for the token endpoint (RFC 6749 §1.3.1, Appendix A.11).
 public struct AuthorizationCode: OAuthSecret {
     private let value: String
 

@@ -2,11 +2,11 @@ import Crypto
 import CryptoExtras
 import FoundationEssentials
 
-/// The private key by which a client proves who it is: `private_key_jwt` (RFC 7523 §2.2).
+/// The private key that authenticates a client: `private_key_jwt` (RFC 7523 §2.2).
 public struct ClientAssertionKey: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
-    /// How it signs (RFC 7518 §3.1).
+    /// The signature algorithm (RFC 7518 §3.1).
     public enum Algorithm: String, Hashable, Sendable, CaseIterable {
         case es256 = "ES256"
         case rs256 = "RS256"
@@ -20,7 +20,7 @@ public struct ClientAssertionKey: Hashable, Sendable, CustomStringConvertible, C
 
     private let signingKey: SigningKey
     public let algorithm: Algorithm
-    /// Which of the client's registered keys this is; sent as `kid`.
+    /// The id of this key among the client's registered keys; sent as `kid`.
     public let keyID: String?
     /// The DER of the certificate that was registered for the key.
     private let certificate: [UInt8]?
@@ -33,7 +33,8 @@ public struct ClientAssertionKey: Hashable, Sendable, CustomStringConvertible, C
     ///
     /// - Parameters:
     ///   - pem: The private key, and its certificate if it has one, in at most 32 KiB.
-    ///   - keyID: Which of the client's registered keys this is, sent as `kid` (RFC 7515 §4.1.4); nil sends none.
+    ///   - keyID: The id of this key among the client's registered keys, sent as `kid` (RFC 7515 §4.1.4); nil sends
+    ///     none.
     ///   - algorithm: By default `ES256` for a P-256 key and `RS256` for an RSA key (RFC 7518 §3.1).
     /// - Throws: ``OAuthValueError`` for a key that is too long, malformed, or of another kind.
     public init(pem: String, keyID: String? = nil, algorithm: Algorithm? = nil) throws(OAuthValueError) {
@@ -55,7 +56,7 @@ public struct ClientAssertionKey: Hashable, Sendable, CustomStringConvertible, C
             throw OAuthValueError(.malformed, "client key")
         }
         self.algorithm = try Self.algorithm(algorithm, for: signingKey)
-        // The first certificate is the key's own; what follows may be its authorities'.
+        // The first certificate is the key's own; the others may be its authorities'.
         certificate = certificates.first?.bytes
         if !certificates.isEmpty {
             guard let certificate, certificate.contains([UInt8](publicKey)) else {
@@ -81,7 +82,7 @@ public struct ClientAssertionKey: Hashable, Sendable, CustomStringConvertible, C
     /// Whether it is an RSA key, which can sign in more than one way.
     public var isRSA: Bool { if case .rsa = signingKey { true } else { false } }
 
-    /// The same key, signing in another way.
+    /// The same key with another signature algorithm.
     public func signing(by algorithm: Algorithm) throws(OAuthValueError) -> ClientAssertionKey {
         try ClientAssertionKey(pem: revealPEM(), keyID: keyID, algorithm: algorithm)
     }
@@ -105,7 +106,7 @@ public struct ClientAssertionKey: Hashable, Sendable, CustomStringConvertible, C
         }
     }
 
-    /// The private key in PEM, and its certificate. Give it to nothing that logs.
+    /// The private key in PEM, and its certificate. Never log it.
     public func revealPEM() -> String {
         let key =
             switch signingKey {
@@ -124,7 +125,7 @@ public struct ClientAssertionKey: Hashable, Sendable, CustomStringConvertible, C
         return #"{"keys":["# + (key ?? "") + "]}"
     }
 
-    /// Stands for the key pair where keys are compared.
+    /// Identifies the key pair in comparisons of keys.
     package var publicKeyPEM: String {
         switch signingKey {
         case .p256(let key): key.publicKey.pemRepresentation

@@ -1,16 +1,16 @@
-/// How the client proves to the token endpoint who it is (RFC 6749 §2.3; names as registered by RFC 7591).
+/// How the client authenticates to the token endpoint (RFC 6749 §2.3; names as registered by RFC 7591).
 public enum ClientAuthentication: Hashable, Sendable {
-    /// A public client: only its `client_id` travels.
+    /// A public client: it sends only its `client_id`.
     case none
-    /// Id and secret, each form-urlencoded first, in the `Authorization` header.
+    /// Id and secret, each form-urlencoded, in the `Authorization` header.
     case clientSecretBasic(ClientSecret)
     /// Id and secret in the body.
     case clientSecretPost(ClientSecret)
     /// An assertion signed with the client's own key, new for each request (RFC 7523 §2.2).
     case privateKeyJWT(ClientAssertionKey)
-    /// A certificate of an authority that the server trusts, shown on the TLS connection (RFC 8705 §2.1).
+    /// A certificate of an authority that the server trusts, presented on the TLS connection (RFC 8705 §2.1).
     case tlsClientAuth(ClientCertificate)
-    /// A certificate that is registered itself, shown on the TLS connection (RFC 8705 §2.2).
+    /// A certificate that is registered itself, presented on the TLS connection (RFC 8705 §2.2).
     case selfSignedTLSClientAuth(ClientCertificate)
 
     /// The registered name, such as `client_secret_basic`.
@@ -48,7 +48,7 @@ public enum ClientAuthentication: Hashable, Sendable {
         }
     }
 
-    /// What the client shows on its connections, if that is how it proves itself.
+    /// The certificate that the client presents on its connections, if it authenticates that way.
     public var certificate: ClientCertificate? {
         switch self {
         case .tlsClientAuth(let certificate), .selfSignedTLSClientAuth(let certificate): certificate
@@ -56,7 +56,7 @@ public enum ClientAuthentication: Hashable, Sendable {
         }
     }
 
-    /// By certificate, as a method of this name; nil for any other method.
+    /// The certificate method with this name; nil for any other method.
     public init?(methodName: String, certificate: ClientCertificate) {
         switch methodName {
         case "tls_client_auth": self = .tlsClientAuth(certificate)

@@ -1,4 +1,4 @@
-/// The name under which a client is registered (RFC 6749 §2.2, Appendix A.1). Not a secret.
+/// The identifier of a registered client (RFC 6749 §2.2, Appendix A.1). Not a secret.
 public struct ClientID: Hashable, Sendable, CustomStringConvertible {
     public let rawValue: String
 

@@ -23,7 +23,7 @@ public struct CodeVerifier: OAuthSecret {
         CodeVerifier(unchecked: RandomText.make(byteCount: 32))
     }
 
-    /// What goes into the authorization URL: `S256` (RFC 7636 §4.2). `plain` is not offered.
+    /// The challenge for the authorization URL: `S256` (RFC 7636 §4.2). `plain` is not offered.
     public var challenge: CodeChallenge {
         CodeChallenge(rawValue: Base64URL.encode(SHA256.hash(data: Array(value.utf8))))
     }

@@ -1,4 +1,4 @@
-/// What a device asks with for the tokens that its user approves elsewhere (RFC 8628 §3.2). It works once.
+/// A code that a device uses to request the tokens that its user approves elsewhere (RFC 8628 §3.2). It works once.
 public struct DeviceCode: OAuthSecret {
     private let value: String
 

@@ -1,12 +1,12 @@
-/// The address of an endpoint to which credentials go: `https`, or plain `http` to this machine if that was allowed.
+/// The address of an endpoint that receives credentials: `https`, or plain `http` to this machine if that was allowed.
 ///
-/// User information and fragments are refused; nothing is decoded or re-encoded.
+/// User information and fragments are rejected; nothing is decoded or re-encoded.
 public struct EndpointURL: Hashable, Sendable, CustomStringConvertible {
     /// As given.
     public let rawValue: String
     let url: RawURL
 
-    /// Checks an address and keeps it as it is.
+    /// Validates an address and keeps it unchanged.
     ///
     /// - Parameters:
     ///   - rawValue: An absolute URL, percent-encoded.
@@ -21,7 +21,7 @@ public struct EndpointURL: Hashable, Sendable, CustomStringConvertible {
         self.url = url
     }
 
-    /// Scheme, host and, unless it is the scheme's own, the port.
+    /// Scheme, host and, unless it is the scheme's default, the port.
     public var origin: String { url.origin }
     public var scheme: String { url.scheme }
     /// Without port; IPv6 addresses keep their brackets.

@@ -1,4 +1,4 @@
-/// An OpenID Connect id token, as it came.
+/// An OpenID Connect id token, unparsed.
 public struct IDToken: OAuthSecret {
     private let value: String
 

@@ -1,4 +1,4 @@
-/// The identifier of an authorization server (RFC 8414 §2): a URL without query and fragment, compared letter by letter.
+/// The identifier of an authorization server (RFC 8414 §2): a URL without query and fragment, compared literally.
 public struct Issuer: Hashable, Sendable, CustomStringConvertible {
     public let rawValue: String
     let url: RawURL

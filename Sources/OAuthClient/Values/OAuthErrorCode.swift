@@ -1,4 +1,4 @@
-/// The `error` of a reply (RFC 6749 §5.2 and the registry that it opened).
+/// The `error` of a reply (RFC 6749 §5.2 and the registry that it established).
 public struct OAuthErrorCode: Hashable, Sendable, CustomStringConvertible {
     /// As the server spelled it. A hostile server may put anything printable here: do not log it.
     public let rawValue: String
@@ -57,7 +57,7 @@ public struct OAuthErrorCode: Hashable, Sendable, CustomStringConvertible {
         .consentRequired, .accountSelectionRequired, .insufficientUserAuthentication,
     ]
 
-    /// Whether it stands in a registry, so that it can hold nothing else.
+    /// Whether it is in a registry, so that it cannot contain anything else.
     var isRegistered: Bool { Self.printable.contains(self) }
 
     /// The code, if it is a registered one. Others may echo a token, so they are not printed.

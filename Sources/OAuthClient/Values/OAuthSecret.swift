@@ -1,14 +1,14 @@
 /// A string that lets its holder act for a user or a client.
 ///
-/// It prints as `<redacted>` in every rendering, is not `Codable`, and its characters leave it only through
-/// ``reveal()``. It lives in ordinary memory: what the runtime copies is not wiped.
+/// It prints as `<redacted>` in every rendering, is not `Codable`, and only ``reveal()`` returns its characters. It is
+/// in ordinary memory: copies that the runtime makes are not wiped.
 public protocol OAuthSecret: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable, CustomPlaygroundDisplayConvertible
 {
-    /// Takes a value that has the form of its RFC.
+    /// Takes a value that has the form that its RFC requires.
     init(_ value: String) throws(OAuthValueError)
 
-    /// The characters. Give them to nothing that logs.
+    /// The characters. Never log them.
     func reveal() -> String
 }
 
@@ -21,7 +21,7 @@ extension OAuthSecret {
 
 /// The grammars that secrets share.
 enum SecretGrammar {
-    /// 64 KiB: more than any token in use, little enough to keep.
+    /// 64 KiB: more than any token in use, little enough to store.
     static let maximumBytes = 65_536
 
     /// `1*VSCHAR` of RFC 6749 Appendix A: printable ASCII and the space.
@@ -32,15 +32,15 @@ enum SecretGrammar {
         return value
     }
 
-    /// Any text that a reply can hold.
+    /// Any text that a reply can contain.
     static func requireReturnable(_ value: String, _ subject: String) throws(OAuthValueError) -> String {
         guard !value.isEmpty else { throw OAuthValueError(.empty, subject) }
         guard value.utf8.count <= HTTPLimits.tokenEndpoint.bodyBytes else { throw OAuthValueError(.tooLong, subject) }
         return value
     }
 
-    /// Looks at all bytes without a way out in the middle, so that the compiler takes many at once: every read of a
-    /// stored token comes by here.
+    /// Checks all bytes without an early exit, so that the compiler can vectorise it: every read of a stored token
+    /// calls this.
     static func isVisible(_ bytes: Span<UInt8>) -> Bool {
         var strangers: UInt8 = 0
         for index in bytes.indices {

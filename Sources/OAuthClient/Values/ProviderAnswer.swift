@@ -1,22 +1,21 @@
-/// What a provider answered when it did not do as it was asked: for people who look for the reason. Nothing is decided
-/// by it.
+/// A provider's answer to a request that it rejected, for people who look for the reason. No decision depends on it.
 ///
-/// The words are the provider's own. They are bounded, hold neither control nor formatting characters, and none of the
-/// secrets that were sent; ``words`` also leaves out whatever else looks like a token. No other rendering shows them.
+/// The words are the provider's own. They are bounded, and contain no control or formatting characters and none of the
+/// secrets that were sent. ``words`` also omits everything else that looks like a token. No other rendering shows them.
 public struct ProviderAnswer: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
-    /// The HTTP status; nil for the answer of an authorization endpoint, which comes in a URL.
+    /// The HTTP status; nil for the answer of an authorization endpoint, which arrives in a URL.
     public let status: Int?
     public let error: OAuthErrorCode?
     /// The `error_description`.
     public let message: ServerMessage?
-    /// Why no reply came, such as `tls` or `dns`: then nothing here is the provider's.
+    /// The reason why there is no reply, such as `tls` or `dns`: then nothing here is the provider's.
     public let failure: HTTPTransportError.Code?
-    /// Where a redirect points, without its query: it is not followed.
+    /// The target of a redirect, without its query. It is not followed.
     public let location: String?
 
-    /// - Parameter secrets: What was sent, and must not come back.
+    /// - Parameter secrets: Secrets that were sent and must be removed.
     package init(
         status: Int?, error: OAuthErrorCode?, message: ServerMessage?, failure: HTTPTransportError.Code? = nil,
         location: String? = nil, hiding secrets: [String] = []
@@ -31,8 +30,8 @@ public struct ProviderAnswer: Hashable, Sendable, CustomStringConvertible, Custo
         self.message = message.map { ServerMessage(Self.hiding(secrets, in: $0.reveal())) }
     }
 
-    /// All of it in a line, such as `400 invalid_grant: the token was revoked`. It is still the provider's: escape it
-    /// as any foreign text, and show it to an operator.
+    /// The whole answer on one line, such as `400 invalid_grant: the token was revoked`. It is still the provider's:
+    /// escape it like any foreign text, and show it only to an operator.
     public var words: String {
         if let failure { return failure.words }
         if let location, let status { return "\(status), a redirect to \(location)" }
@@ -41,16 +40,16 @@ public struct ProviderAnswer: Hashable, Sendable, CustomStringConvertible, Custo
         return front.isEmpty ? text : "\(front): \(text)"
     }
 
-    /// The `error` alone, as ``words`` has it.
+    /// Only the `error`, filtered like ``words``.
     package var errorWord: String? { error.map { Self.withoutTokens($0.rawValue) } }
 
-    /// The `error_description` alone, as ``words`` has it.
+    /// Only the `error_description`, filtered like ``words``.
     package var messageWords: String? {
         guard let message, !message.reveal().isEmpty else { return nil }
         return Self.withoutTokens(message.reveal())
     }
 
-    /// Status and code, if the code is a registered one: what may be logged.
+    /// Status and code, if the code is a registered one: safe to log.
     public var description: String {
         if let failure { return failure.name }
         let code = error.flatMap { $0.isRegistered ? $0.description : nil }
@@ -70,7 +69,7 @@ public struct ProviderAnswer: Hashable, Sendable, CustomStringConvertible, Custo
         return text
     }
 
-    /// Long runs of token characters are left out: what a server echoes may be any user's. Words and UUIDs are shorter.
+    /// Removes long runs of token characters: a server may echo any user's token. Words and UUIDs are shorter.
     private static func withoutTokens(_ text: String) -> String {
         var result = ""
         var run = ""

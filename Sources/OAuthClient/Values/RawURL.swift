@@ -1,4 +1,4 @@
-/// An absolute `http` or `https` URL, cut into its parts without decoding anything (RFC 3986 §3).
+/// An absolute `http` or `https` URL, split into its parts without decoding anything (RFC 3986 §3).
 struct RawURL: Hashable, Sendable {
     /// Lower case.
     let scheme: String
@@ -11,7 +11,7 @@ struct RawURL: Hashable, Sendable {
     let query: String?
     let hasFragment: Bool
 
-    /// By bytes: a URL is ASCII, and each request and each proof asks for one.
+    /// Parses bytes: a URL is ASCII, and each request and each proof needs one.
     init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count <= 8_192, bytes.allSatisfy({ (0x21...0x7E).contains($0) }),
@@ -50,7 +50,7 @@ struct RawURL: Hashable, Sendable {
         return String(decoding: bytes.map { capitals.contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 
-    /// The host and, unless it is the scheme's own, the port.
+    /// The host and, unless it is the scheme's default, the port.
     var authority: String {
         guard let port, port != defaultPort else { return host }
         return "\(host):\(port)"
@@ -58,10 +58,10 @@ struct RawURL: Hashable, Sendable {
 
     var origin: String { "\(scheme)://\(authority)" }
 
-    /// The target URI without query and fragment, as a proof names it (RFC 9449 §4.2).
+    /// The target URI without query and fragment, in the form that a proof names it (RFC 9449 §4.2).
     var withoutQuery: String { origin + (path.isEmpty ? "/" : path) }
 
-    /// What an HTTP request line carries.
+    /// The target in an HTTP request line.
     var requestTarget: String { (path.isEmpty ? "/" : path) + (query.map { "?" + $0 } ?? "") }
 
     var isLoopback: Bool {
@@ -70,13 +70,13 @@ struct RawURL: Hashable, Sendable {
         return parts.count == 4 && parts.first == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 
-    /// Also where none is named.
+    /// The port, or the default one if none is given.
     var portInUse: UInt16 { port ?? defaultPort }
 
     private var defaultPort: UInt16 { scheme == "https" ? 443 : 80 }
 
     private static func authority(_ bytes: ArraySlice<UInt8>) -> (host: String, port: UInt16?)? {
-        // Neither a host nor a port takes an `@`: user information is a way to make a host look like another one.
+        // Neither a host nor a port may contain an `@`: user information can make a host look like another one.
         let hostEnd: Int
         if bytes.first == UInt8(ascii: "[") {
             guard let bracket = bytes.firstIndex(of: UInt8(ascii: "]")) else { return nil }
@@ -116,7 +116,7 @@ struct RawURL: Hashable, Sendable {
         }
     }
 
-    /// No character that must be escaped, and each `%` followed by two hexadecimal digits.
+    /// No character that must be escaped, and two hexadecimal digits after each `%`.
     private static func isEncoded(_ bytes: ArraySlice<UInt8>) -> Bool {
         for (index, byte) in zip(bytes.indices, bytes) {
             switch byte {

@@ -1,18 +1,18 @@
-/// Where the authorization server sends the browser when it is done (RFC 6749 §3.1.2): an absolute URI without a
-/// fragment. Servers compare it letter by letter, so it is kept as it is.
+/// The address that the authorization server returns the browser to (RFC 6749 §3.1.2): an absolute URI without a
+/// fragment. Servers compare it literally, so it is kept unchanged.
 ///
-/// It is `https`, plain `http` on this machine (RFC 8252 §7.3), or has a scheme of an app's own with a dot in it, such as
-/// `com.example.app:/callback` (RFC 8252 §7.1). Other schemes, such as `javascript`, would hand the code to whatever
-/// understands them.
+/// It is `https`, plain `http` on this machine (RFC 8252 §7.3), or has an app's own scheme with a dot in it, such as
+/// `com.example.app:/callback` (RFC 8252 §7.1). Other schemes, such as `javascript`, would pass the code to any program
+/// that handles them.
 public struct RedirectURI: Hashable, Sendable, CustomStringConvertible {
     public let rawValue: String
 
     static let longest = 2_048
 
-    /// Checks a URI and keeps it as it is.
+    /// Validates a URI and keeps it unchanged.
     ///
-    /// - Throws: ``OAuthValueError`` unless it is an absolute URI of at most 2048 characters, without a fragment and without
-    ///   user information; `insecure` for plain `http` elsewhere.
+    /// - Throws: ``OAuthValueError`` unless it is an absolute URI of at most 2048 characters, without a fragment and
+    ///   without user information; `insecure` for plain `http` elsewhere.
     public init(_ rawValue: String) throws(OAuthValueError) {
         guard !rawValue.isEmpty else { throw OAuthValueError(.empty, "redirect URI") }
         guard rawValue.utf8.count <= Self.longest else { throw OAuthValueError(.tooLong, "redirect URI") }
@@ -27,7 +27,7 @@ public struct RedirectURI: Hashable, Sendable, CustomStringConvertible {
             guard let url = RawURL(rawValue) else { throw OAuthValueError(.malformed, "redirect URI") }
             guard scheme == "https" || url.isLoopback else { throw OAuthValueError(.insecure, "redirect URI") }
         default:
-            // Of a name that its owner has turned round, so that no two apps share one by chance.
+            // A reversed domain name of the owner's, so that two apps do not share one by chance.
             let authority = rawValue.dropFirst(scheme.utf8.count + 1).prefix { $0 != "?" }
             guard scheme.contains("."), !authority.contains("@") else {
                 throw OAuthValueError(.malformed, "redirect URI")
@@ -38,7 +38,7 @@ public struct RedirectURI: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { rawValue }
 
-    /// In lower case (RFC 3986 §3.1); nil if there is none, or nothing behind it.
+    /// In lower case (RFC 3986 §3.1); nil if there is none, or nothing after it.
     private static func scheme(of text: String) -> String? {
         let isLetter = { (byte: UInt8) in (0x61...0x7A).contains(byte | 0x20) }
         let scheme = text.utf8.prefix { $0 != UInt8(ascii: ":") }
@@ -49,27 +49,28 @@ public struct RedirectURI: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-// MARK: Telling callbacks apart
+// MARK: Distinguishing callbacks
 
 extension RedirectURI {
-    /// Whether a callback came to this URI: to its host and path, with the parameters that it has itself. A proxy may have
-    /// changed scheme and port. What is no more than a path says nothing of its host, and a query alone nothing at all.
+    /// Whether a callback came to this URI: to its host and path, with the URI's own parameters. A proxy may have
+    /// changed scheme and port. A callback that is only a path proves nothing about its host, and a bare query proves
+    /// nothing at all.
     package func leads(to callback: String) -> Bool {
         guard let own = CallbackRoute(rawValue), let other = CallbackRoute(callback) else { return true }
         return (other.host.map { $0 == own.host } ?? true) && own.path == other.path
             && own.parameters.isSubset(of: other.parameters)
     }
 
-    /// Whether callbacks to both cannot be told apart.
+    /// Whether callbacks to the two URIs are indistinguishable.
     package func isShared(with other: RedirectURI) -> Bool {
         leads(to: other.rawValue) || other.leads(to: rawValue)
     }
 
-    /// Whether the browser comes back to this machine (RFC 8252 §7.3).
+    /// Whether the browser returns to this machine (RFC 8252 §7.3).
     package var isLoopback: Bool { RawURL(rawValue)?.isLoopback == true }
 }
 
-/// Where a callback came, as far as that tells redirect URIs apart.
+/// The parts of a callback's address that distinguish redirect URIs.
 private struct CallbackRoute {
     /// Nil where only a path is known.
     var host: String?

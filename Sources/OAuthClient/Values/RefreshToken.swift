@@ -1,4 +1,5 @@
-/// What a token endpoint takes for the next access token (RFC 6749 §1.5, Appendix A.17). Often works only once.
+/// A token that the token endpoint exchanges for the next access token (RFC 6749 §1.5, Appendix A.17). It often works
+/// only once.
 public struct RefreshToken: OAuthSecret {
     private let value: String
 
@@ -6,8 +7,8 @@ public struct RefreshToken: OAuthSecret {
         self.value = try SecretGrammar.requireVisible(value, "refresh token")
     }
 
-    /// Takes what a server has given, or what was stored of it, as it is: anything that can be sent back in a form is a
-    /// refresh token, inside the grammar or not.
+    /// Takes a token from a server or from storage unchanged: anything that can be sent back in a form is a refresh
+    /// token, inside the grammar or not.
     package init(received value: String) throws(OAuthValueError) {
         self.value = try SecretGrammar.requireReturnable(value, "refresh token")
     }

@@ -1,8 +1,8 @@
-/// What a token may be used for: an ordered set of scope tokens (RFC 6749 §3.3).
+/// The permissions of a token: an ordered set of scope tokens (RFC 6749 §3.3).
 public struct Scope: Hashable, Sendable, CustomStringConvertible {
     public let tokens: [String]
 
-    /// Takes tokens in order; repeated ones count once. Empty is allowed: it asks for nothing by name.
+    /// Takes tokens in order; repeated ones count once. Empty is allowed: it requests nothing by name.
     public init(tokens: [String]) throws(OAuthValueError) {
         var seen = Set<String>()
         var kept: [String] = []
@@ -19,7 +19,7 @@ public struct Scope: Hashable, Sendable, CustomStringConvertible {
         self.tokens = kept
     }
 
-    /// Reads the wire form; `separator` differs from the space for some providers.
+    /// Reads the wire form; some providers use a `separator` other than the space.
     public init(_ text: String, separator: Character = " ") throws(OAuthValueError) {
         try self.init(tokens: text.split(whereSeparator: { $0 == separator || $0 == " " }).map(String.init))
     }
@@ -29,7 +29,7 @@ public struct Scope: Hashable, Sendable, CustomStringConvertible {
 
     public var isEmpty: Bool { tokens.isEmpty }
 
-    /// Whether everything in `other` is in this scope too.
+    /// Whether this scope includes everything in `other`.
     public func contains(_ other: Scope) -> Bool {
         Set(tokens).isSuperset(of: other.tokens)
     }

@@ -1,10 +1,10 @@
-/// Words from a server, such as `error_description`. They may echo a token, so no rendering shows them.
+/// Text from a server, such as `error_description`. It may echo a token, so no rendering shows it.
 public struct ServerMessage: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
     private let text: String
 
-    /// Keeps at most 256 characters, and neither control nor formatting characters.
+    /// Keeps at most 256 characters, without control or formatting characters.
     package init(_ text: String) {
         var kept = String.UnicodeScalarView()
         for scalar in text.unicodeScalars.prefix(4_096) {
@@ -17,7 +17,8 @@ public struct ServerMessage: Hashable, Sendable, CustomStringConvertible, Custom
         self.text = String(kept)
     }
 
-    /// The words, without control characters. They may hold a token: show them to an operator who asked, log them never.
+    /// The text, without control characters. It may contain a token: show it to an operator who asked, and never log
+    /// it.
     public func reveal() -> String { text }
 
     public var description: String { "<server message>" }

@@ -1,10 +1,10 @@
-/// How an access token is shown to a resource server (RFC 6749 §7.1). Case does not matter (§5.1).
+/// How an access token is presented to a resource server (RFC 6749 §7.1). Case-insensitive (§5.1).
 public struct TokenType: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Lower case.
     public let rawValue: String
 
     public init(_ rawValue: String) {
-        // As they are registered, and nearly always written: every read of a stored token comes by here.
+        // The registered and usual spellings are checked first: every read of a stored token calls this.
         self.rawValue =
             switch rawValue {
             case "Bearer": "bearer"
@@ -18,7 +18,7 @@ public struct TokenType: Hashable, Sendable, CustomStringConvertible, CustomDebu
     /// RFC 9449: bound to a key.
     public static let dpop = TokenType("dpop")
 
-    /// The spelling for an `Authorization` header; a type from a reply that is neither known type is not repeated.
+    /// The spelling for an `Authorization` header; an unknown type from a reply is not repeated.
     public var description: String {
         switch self {
         case .bearer: "Bearer"

@@ -3,18 +3,18 @@ import NIOCore
 import NIOSSL
 
 extension AuthorizingClient {
-    /// What an owner may choose.
+    /// The settings that an owner may choose.
     public struct Options: Sendable {
         /// The certificate authorities that may vouch for a server.
         public var trustRoots: AsyncHTTPTransport.TrustRoots
         public var connectTimeout: Duration
-        /// From the start of a request to the head of its reply, and then between two pieces of its body.
+        /// The time from the start of a request to the head of its reply, and then between two pieces of its body.
         public var timeout: Duration
-        /// How long a request waits for a token to be renewed; nil: as long as that takes.
+        /// How long a request waits for a token to be renewed; nil to wait as long as it takes.
         public var tokenDeadline: Duration?
-        /// Sent as `User-Agent` where the request names none.
+        /// Sent as `User-Agent` where the request has none.
         public var userAgent: String
-        /// Through which connections go; nil: straight to the API. Plain `http` to this machine never goes through it.
+        /// The proxy for connections; nil to connect directly to the API. Plain `http` to this machine never uses it.
         public var proxy: AsyncHTTPTransport.Proxy?
 
         public init(
@@ -33,12 +33,12 @@ extension AuthorizingClient {
 }
 
 extension HTTPClient.Configuration {
-    /// Connections are reused, because a request that fails on the way costs no token here. Nothing is followed, and no
-    /// proxy is taken from the environment.
+    /// Connections are reused, because a request that fails on the way costs no token here. Redirects are not followed,
+    /// and no proxy is taken from the environment.
     static func resources(
         _ options: AuthorizingClient.Options, _ route: CertificateClients.Route
     ) throws -> Self {
-        // An API that cannot be reached is reported at once, not after the last of many attempts.
+        // An unreachable API is reported immediately, not after the last of many attempts.
         var pool = ConnectionPool()
         pool.retryConnectionEstablishment = false
         var configuration = HTTPClient.Configuration(
@@ -46,7 +46,7 @@ extension HTTPClient.Configuration {
             redirectConfiguration: .disallow,
             timeout: Timeout(connect: TimeAmount(options.connectTimeout), read: TimeAmount(options.timeout)),
             connectionPool: pool, proxy: route.isDirect ? nil : options.proxy?.configuration, decompression: .disabled)
-        // The guard knows HTTP/1.1 only.
+        // The guard supports only HTTP/1.1.
         configuration.httpVersion = .http1Only
         configuration.http1_1ConnectionDebugInitializer = { channel in
             channel.eventLoop.makeCompletedFuture { try channel.guardResponseHeads(isTapped: false) }

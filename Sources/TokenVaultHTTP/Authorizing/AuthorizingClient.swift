@@ -17,32 +17,33 @@ public import TokenVault
 /// let body = try await response.body.collect(upTo: 1 << 20)
 /// ```
 ///
-/// A request goes out a second time only when the server has refused the token or the proof, and so has done nothing:
+/// A request is sent a second time only when the server has rejected the token or the proof, and so has done nothing:
 ///
-/// - when it wants a nonce in the proof, or when its clock turned out to be another one (401 with `use_dpop_nonce` or
-///   `invalid_dpop_proof`): up to five times, and few repeats to a server at a time, because one whose nonce changes every
-///   few uses refuses most of those that come together;
-/// - once, when it answers 401 with `invalid_token`: the token is reported, renewed at most once for any number of
+/// - when it asks for a nonce in the proof, or when its clock turns out to differ (401 with `use_dpop_nonce` or
+///   `invalid_dpop_proof`): up to five times, with few simultaneous repeats to a server, because one whose nonce
+///   changes every few uses rejects most of the requests that arrive together;
+/// - once, when it answers 401 with `invalid_token`: the token is reported and renewed, at most once for any number of
 ///   requests, and the new one tried. If there is no new one, the 401 is the answer.
 ///
 /// A streamed body is not replayed: then the 401 is the answer, and the next request has the nonce or the new token.
 ///
-/// - the same, where the provider's profile says that it refuses tokens in another way: by a bare 401, or by a code in a body.
+/// - the same, where the provider's profile says that it rejects tokens in another way: by a bare 401, or by a code in
+///   a body.
 ///
-/// A token that is bound to a client certificate (RFC 8705) goes out on connections that show it, which serve no other
-/// requests.
+/// A token that is bound to a client certificate (RFC 8705) is sent only on connections that present the certificate,
+/// which carry no other requests.
 ///
-/// Redirects are not followed, so a token reaches no host but the one that was named. A request to anything but `https`
-/// is refused with `VaultError`, code `invalidArgument`, before a token is fetched; plain `http` to this machine needs
-/// `UserManagerOptions.allowsInsecureLoopback`. If the provider has a list of API origins, a request to any other one is
-/// refused in the same way, with the code `originNotAllowed`.
+/// Redirects are not followed, so a token reaches only the named host. A request to anything but `https` is rejected
+/// with `VaultError`, code `invalidArgument`, before a token is fetched; plain `http` to this machine needs
+/// `UserManagerOptions.allowsInsecureLoopback`. If the provider has a list of API origins, a request to any other
+/// origin is rejected in the same way, with the code `originNotAllowed`.
 public final class AuthorizingClient: Service {
     private let users: UserManager
     private let options: Options
     private let clients: CertificateClients
     private let brake = RejectionBrake()
     private static let mostProofs = ServerNonces.mostRepeats
-    /// For so long in all a request waits for the repeats of others; then it is repeated beside them.
+    /// The total time that a request waits for the repeats of others; then it is repeated without waiting.
     private static let longestWait = Duration.seconds(45)
 
     public init(users: UserManager, options: Options = Options()) {
@@ -51,10 +52,10 @@ public final class AuthorizingClient: Service {
         clients = CertificateClients { try .resources(options, $0) }
     }
 
-    /// Closes what is still open. Requests in flight fail.
+    /// Closes open connections. Requests in flight fail.
     public func shutdown() async { await clients.shutDown() }
 
-    /// In a service group: waits for the end, and closes what is still open then. Put it between the vault and the server.
+    /// In a service group: waits for shutdown, then closes open connections. Put it between the vault and the server.
     public func run() async throws {
         try? await gracefulShutdown()
         await shutdown()
@@ -62,8 +63,8 @@ public final class AuthorizingClient: Service {
 
     /// Sends a request with a token of this login.
     ///
-    /// - Throws: `VaultError` if there is no good token; `HTTPTransportError` if no reply came; `CancellationError`; and
-    ///   what a streamed body throws. A reply of any status is no error.
+    /// - Throws: `VaultError` if there is no valid token; `HTTPTransportError` if there is no reply;
+    ///   `CancellationError`; and errors of a streamed body. A reply of any status is not an error.
     public func send(
         _ request: HTTPRequest, body: RequestBody = .none, for login: LoginRef,
         _ tokenRequest: TokenRequest = TokenRequest()
@@ -74,13 +75,14 @@ public final class AuthorizingClient: Service {
         return try await send(request, body, authorized, with: .login(token))
     }
 
-    /// Sends a request with a token of the client itself, for work that is no user's. See ``send(_:body:for:_:)``.
+    /// Sends a request with a token of the client itself, for work that belongs to no user. See
+    /// ``send(_:body:for:_:)``.
     ///
     /// - Parameters:
-    ///   - request: What to send.
-    ///   - body: What it carries.
+    ///   - request: The request to send.
+    ///   - body: The body of the request.
     ///   - provider: The provider's name in the vault.
-    ///   - tokenRequest: For what the token is. See `UserManager.clientToken`.
+    ///   - tokenRequest: The purpose of the token. See `UserManager.clientToken`.
     ///   - parameters: Added to the request for the token, such as `audience`.
     public func send(
         _ request: HTTPRequest, body: RequestBody = .none, asClientOf provider: String,
@@ -89,7 +91,7 @@ public final class AuthorizingClient: Service {
         var tokenRequest = tokenRequest
         tokenRequest.deadline = tokenRequest.deadline ?? options.tokenDeadline
         let source = ClientTokenSource(provider: provider, request: tokenRequest, parameters: parameters)
-        // A request that no token may go with fails before one is fetched.
+        // A request that may not carry a token fails before one is fetched.
         try await users.checkTarget(of: request, forClientOf: provider)
         let token = try await source.token(users)
         let authorized = try await users.authorize(request, withClientToken: token)
@@ -103,7 +105,7 @@ public final class AuthorizingClient: Service {
         try await send(request, body: body, for: .user(userId))
     }
 
-    /// Sends what was authorized with this token, and the request again as often as it makes sense.
+    /// Sends an authorized request, and repeats it as often as that makes sense.
     private func send(
         _ request: HTTPRequest, _ body: RequestBody, _ authorized: AuthorizedRequest, with first: SentToken,
         _ source: ClientTokenSource? = nil
@@ -128,7 +130,7 @@ public final class AuthorizingClient: Service {
                 trial = try await prove(again: request, body, token, proofs, until: waitsUntil)
             case .refusedToken:
                 guard mayRenew else {
-                    // A new token is refused like the old one: the token is not the problem.
+                    // The server rejects a new token like the old one: the token is not the problem.
                     brake.pull(token.owner, request, at: trial.startedAt)
                     return response
                 }
@@ -142,14 +144,14 @@ public final class AuthorizingClient: Service {
         }
     }
 
-    /// One request, and what its reply means.
+    /// One request and the meaning of its reply.
     private struct Trial {
         let response: ResourceResponse
         let meaning: ResourceReply
         let startedAt: Date
     }
 
-    /// A repeat that waits for those before it, so that its nonce has not been used up meanwhile.
+    /// Repeats a request after those before it, so that its nonce has not been used up meanwhile.
     private func prove(
         again request: HTTPRequest, _ body: RequestBody, _ token: SentToken, _ tries: Int,
         until end: ContinuousClock.Instant
@@ -165,7 +167,7 @@ public final class AuthorizingClient: Service {
         return trial
     }
 
-    /// With a new proof, which has the latest nonce.
+    /// Repeats a request with a new proof, which has the latest nonce.
     private func attempt(again request: HTTPRequest, _ body: RequestBody, _ token: SentToken) async throws -> Trial {
         let authorized =
             switch token {
@@ -185,7 +187,7 @@ public final class AuthorizingClient: Service {
         return Trial(response: response, meaning: meaning, startedAt: startedAt)
     }
 
-    /// Nil if there is none: the reply that was given is then the truth.
+    /// Nil if there is none: the reply at hand is then the answer.
     private func newerToken(than token: SentToken, _ source: ClientTokenSource?) async -> SentToken? {
         do {
             switch token {
@@ -232,7 +234,7 @@ public final class AuthorizingClient: Service {
         }
     }
 
-    /// A token that is bound to a certificate goes out together with it, or not at all.
+    /// A token that is bound to a certificate is sent together with it, or not at all.
     private func lease(for authorized: AuthorizedRequest) async throws -> CertificateClients.Lease {
         let certificate = try await authorized.certificate()
         let isPlain = authorized.request.scheme?.lowercased() == "http"
@@ -240,7 +242,7 @@ public final class AuthorizingClient: Service {
         return try clients.lease(.init(certificate: certificate, isDirect: isPlain && options.proxy != nil))
     }
 
-    /// Opens the existential, which the library's generic parameter needs.
+    /// Opens the existential, as the library's generic parameter requires.
     private static func streaming(
         _ stream: any AsyncSequence<[UInt8], any Error> & Sendable, length: Int64?
     ) -> HTTPClientRequest.Body {
@@ -251,7 +253,7 @@ public final class AuthorizingClient: Service {
     }
 }
 
-/// How a request's token of the client itself is had, also for a repeat.
+/// Fetches a token of the client itself for a request, and again for a repeat.
 private struct ClientTokenSource {
     let provider: String
     let request: TokenRequest

@@ -2,8 +2,8 @@ import FoundationEssentials
 import HTTPTypes
 import Synchronization
 
-/// Keeps a server that refuses even new tokens from having one renewed for every request: after such a refusal its next
-/// ones renew nothing for a minute.
+/// Limits renewals for a server that rejects even new tokens: after such a rejection, requests to it renew nothing for
+/// a minute.
 final class RejectionBrake: Sendable {
     fileprivate struct Place: Hashable {
         let owner: SentToken.Owner
@@ -16,7 +16,7 @@ final class RejectionBrake: Sendable {
 
     func holds(_ owner: SentToken.Owner, _ request: HTTPRequest, at now: Date) -> Bool {
         pulled.withLock { pulled in
-            // A clock that was set back must not hold for ever.
+            // A clock that was set back must not keep the brake on indefinitely.
             guard let until = pulled[Place(owner, request)] else { return false }
             return now < until && until.timeIntervalSince(now) <= Self.pause
         }

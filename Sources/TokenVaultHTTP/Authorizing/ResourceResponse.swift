@@ -13,12 +13,12 @@ public import TokenVault
 public struct ResourceResponse: Sendable {
     public let head: HTTPResponse
     public private(set) var body: Body
-    /// What the API wants of the user's authentication (RFC 9470); nil: nothing. The reply is then a 401.
+    /// The authentication that the API requires of the user (RFC 9470); nil if none. Otherwise the reply is a 401.
     public internal(set) var stepUp: StepUpChallenge?
     private let sent: SentToken
-    /// The login's token that the request went out with; nil: it was one of the client's own.
+    /// The login's token that the request carried; nil if it carried one of the client's own.
     public var token: VaultToken? { if case .login(let token) = sent { token } else { nil } }
-    /// The token of the client itself that the request went out with; nil: it was a login's.
+    /// The token of the client itself that the request carried; nil if it carried a login's.
     public var clientToken: ClientToken? { if case .client(let token) = sent { token } else { nil } }
 
     init(
@@ -37,7 +37,7 @@ public struct ResourceResponse: Sendable {
         sent = token
     }
 
-    /// The whole body, unless it is long or breaks off. It can still be read afterwards, as it came.
+    /// The whole body, unless it is long or truncated. It can still be read afterwards, unchanged.
     mutating func readAhead() async -> [UInt8]? {
         let limit = ProviderProfile.ResourceRules.longestBody
         var iterator = body.makeAsyncIterator()
@@ -63,7 +63,7 @@ public struct ResourceResponse: Sendable {
     /// The body, in pieces of any size. It can be read once.
     public struct Body: AsyncSequence, Sendable {
         private enum Source: Sendable {
-            /// The lease keeps the connection's client open as long as the body may be read.
+            /// The lease keeps the connection's client open while the body may be read.
             case reply(HTTPClientResponse.Body, CertificateClients.Lease)
             case begun(BegunBody)
         }
@@ -74,7 +74,7 @@ public struct ResourceResponse: Sendable {
             source = .reply(body, lease)
         }
 
-        /// What was read ahead, and what follows it.
+        /// The pieces that were read ahead, followed by the rest.
         fileprivate init(_ pieces: [[UInt8]], then rest: sending AsyncIterator.Rest) {
             source = .begun(BegunBody(AsyncIterator(pieces: pieces[...], rest: rest)))
         }
@@ -118,7 +118,7 @@ public struct ResourceResponse: Sendable {
 
         /// The whole body.
         ///
-        /// - Throws: `HTTPTransportError` with the code `tooLarge` if it has more bytes than that.
+        /// - Throws: `HTTPTransportError` with the code `tooLarge` if it exceeds the limit.
         public func collect(upTo limit: Int) async throws -> [UInt8] {
             var bytes: [UInt8] = []
             for try await piece in self {
@@ -130,7 +130,7 @@ public struct ResourceResponse: Sendable {
     }
 }
 
-/// A body of which a part has been read. Who iterates first gets it all.
+/// A partly read body. The first iteration gets all of it.
 private final class BegunBody: Sendable {
     private let iterator: Mutex<ResourceResponse.Body.AsyncIterator?>
 
@@ -149,7 +149,7 @@ private final class BegunBody: Sendable {
 }
 
 extension HTTPTransportError {
-    /// Errors of the network libraries become ours; what an app's own body stream throws stays what it is.
+    /// Maps errors of the network libraries to ours; errors of an app's own body stream are unchanged.
     static func ofResource(_ error: any Error) -> any Error {
         switch error {
         case is NIOConnectionError: HTTPTransportError(error, mayHaveBeenSent: false)

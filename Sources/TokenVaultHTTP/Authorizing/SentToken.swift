@@ -3,7 +3,7 @@ import TokenVault
 
 /// The token of a request: a login's, or the client's own.
 enum SentToken: Sendable {
-    /// Whom a server refuses, if it refuses even new tokens.
+    /// The owner of a token, for servers that reject even new tokens.
     enum Owner: Hashable, Sendable {
         case login(LoginID)
         case client(provider: String, resource: String?)

@@ -1,13 +1,13 @@
 import VaultStorage
 
-/// A query to tables in memory. The first step finds out what the answer is made of.
+/// A query on in-memory tables. The first step computes the result set.
 @safe final class MemoryCursor: RowCursor {
     private let query: Query
     private let tables: MemoryTables
     private var parameters: [Int32: MemoryValue] = [:]
     private var answer: AnyIterator<[MemoryValue]>?
     private var row: [MemoryValue] = []
-    /// Copies of what the row holds, for as long as the cursor stands on it.
+    /// Copies of the row's contents, valid while the cursor is on the row.
     private var lent: [UnsafeMutableRawBufferPointer] = unsafe []
 
     init(_ query: Query, of tables: MemoryTables) {

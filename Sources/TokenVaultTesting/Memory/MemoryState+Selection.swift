@@ -1,14 +1,14 @@
 import VaultStorage
 
 extension MemoryState {
-    /// The answer to a query, row by row.
+    /// The result set of a query, row by row.
     func select(
         _ selection: Query.Selection, _ parameters: [Int32: MemoryValue]
     ) -> AnyIterator<[MemoryValue]> {
         selectInOrder(selection, parameters) ?? AnyIterator(selectAll(selection, parameters).makeIterator())
     }
 
-    /// Rows of one table in the order of their keys, each looked at when it is asked for; nil for any other query.
+    /// Rows of one table in the order of their keys, each evaluated on demand; nil for any other query.
     private func selectInOrder(
         _ selection: Query.Selection, _ parameters: [Int32: MemoryValue]
     ) -> AnyIterator<[MemoryValue]>? {
@@ -46,7 +46,7 @@ extension MemoryState {
         return [selection.output.map { $0.value(over: found) }]
     }
 
-    /// The keys of the rows of one table that fulfil all conditions.
+    /// The keys of the rows of one table that match all conditions.
     func keys(
         in table: Table, where conditions: [Query.Condition], _ parameters: [Int32: MemoryValue]
     ) -> [Int64] {
@@ -56,7 +56,7 @@ extension MemoryState {
         }
     }
 
-    /// One row of each table; a table that is missing has none that fits.
+    /// One row of each table; a missing table has no matching row.
     typealias Joined = [Table: Row]
 
     private func joined(_ selection: Query.Selection, _ parameters: [Int32: MemoryValue]) -> [Joined] {

@@ -1,13 +1,13 @@
 import VaultStorage
 
-/// What a vault's tables hold at one moment. A copy of it is a snapshot.
+/// The contents of a vault's tables at one moment. A copy of it is a snapshot.
 package struct MemoryState {
     typealias Row = [String: MemoryValue]
 
     struct Rows {
         private(set) var keys: [Int64] = []
         private var rows: [Int64: Row] = [:]
-        /// For columns by which rows are looked up: the keys of the rows that hold a value, in order.
+        /// For indexed columns: the keys of the rows with each value, in order.
         private var places: [String: [MemoryValue: [Int64]]] = [:]
 
         init(_ table: Table) {
@@ -34,7 +34,7 @@ package struct MemoryState {
             }
         }
 
-        /// Nil for a column by which no rows are looked up.
+        /// Nil if the column is not indexed.
         func keys(where column: String, is value: MemoryValue) -> [Int64]? {
             places[column].map { $0[value] ?? [] }
         }
@@ -90,7 +90,7 @@ package struct MemoryState {
         tables[table]?[key] = nil
     }
 
-    /// Refuses to take away values by which rows of other tables belong to this one.
+    /// Rejects the removal of values that rows of other tables reference.
     private func requireUnreferred(
         _ row: Row, of table: Table, _ columns: some Sequence<String>
     ) throws(StoreError) {
@@ -117,7 +117,7 @@ package struct MemoryState {
         if table == .refreshIntent { highestFence = max(highestFence, key) }
     }
 
-    /// What no row of the table may be, whatever others there are.
+    /// Rejects rows that the table cannot hold, regardless of its other rows.
     func requireFits(_ row: Row, _ table: Table) throws(StoreError) {
         for field in table.fields {
             let value = row[field.name] ?? .null
@@ -142,7 +142,7 @@ package struct MemoryState {
 
     // MARK: Finding
 
-    /// The rows whose column may have this value: all of the table, unless rows are looked up by the column.
+    /// The rows whose column may have this value: the whole table, unless the column is indexed.
     func keys(in table: Table, where column: String, is value: MemoryValue) -> [Int64] {
         if let found = self[table].keys(where: column, is: value) { return found }
         guard column == table.key else { return self[table].keys }
@@ -154,7 +154,7 @@ package struct MemoryState {
         keys(in: table, where: column, is: value).first { self[table][$0]?[column] == value }
     }
 
-    /// Whether a row of the table already has the key, or a value that only one may have.
+    /// Whether a row of the table already has the key, or a unique value.
     func isTaken(_ row: Row, in table: Table) -> Bool {
         if let key = row[table.key], firstKey(in: table, where: table.key, is: key) != nil { return true }
         return table.fields.contains { field in
@@ -189,13 +189,13 @@ extension StoreError {
 }
 
 extension [Int64] {
-    /// Puts the number in its place, or takes it away from there.
+    /// Inserts the number in order, or removes it.
     fileprivate mutating func toggle(_ key: Int64) {
         let place = place(of: key)
         if place < count, self[place] == key { remove(at: place) } else { insert(key, at: place) }
     }
 
-    /// Where the number is, or belongs.
+    /// The position of the number, or where it belongs.
     func place(of key: Int64) -> Int {
         var (low, high) = (0, count)
         while low < high {

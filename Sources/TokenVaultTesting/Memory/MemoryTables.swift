@@ -2,33 +2,33 @@ import Synchronization
 import VaultMigrations
 package import VaultStorage
 
-/// The tables of a vault in memory, of which all transactions of all processes in a test know.
+/// The tables of a vault in memory, shared by all transactions of all processes in a test.
 package final class MemoryDatabase: Sendable {
     private let state = Mutex(MemoryState())
-    /// Held by the one transaction that may change something.
+    /// Held by the only transaction that may change something.
     private let writing = Mutex(())
-    /// What happens before a query.
+    /// The action to run before a query.
     private let interruption = Mutex<(queriesLeft: Int, body: @Sendable () -> Void)?>(nil)
-    /// Who may have begun something in the vault.
+    /// The processes that may have work in progress in the vault.
     package let owners = MemoryOwners()
 
     package init() {}
 
-    /// What was committed last.
+    /// The last committed state.
     package internal(set) var current: MemoryState {
         get { state.withLock { $0 } }
         set { state.withLock { $0 = newValue } }
     }
 
-    /// Lets something happen before one of the next queries that are no part of a snapshot or a transaction: what another
-    /// process may commit between two queries of a reading.
+    /// Runs an action before one of the next queries outside a snapshot or a transaction: for example a commit of
+    /// another process between two queries of one read.
     ///
-    /// - Parameter count: How many such queries come before it.
+    /// - Parameter count: The number of such queries before it.
     package func interrupt(after count: Int, _ body: @escaping @Sendable () -> Void) {
         interruption.withLock { $0 = (count, body) }
     }
 
-    /// Takes back what ``interrupt(after:_:)`` has asked for. False: it has happened.
+    /// Cancels the request of ``interrupt(after:_:)``. False if it has already run.
     package func cancelInterruption() -> Bool {
         interruption.withLock { interruption in
             defer { interruption = nil }
@@ -36,7 +36,7 @@ package final class MemoryDatabase: Sendable {
         }
     }
 
-    /// What was committed last, for a query of its own.
+    /// The last committed state, for a query outside a transaction.
     fileprivate var newest: MemoryState {
         let body = interruption.withLock { interruption -> (@Sendable () -> Void)? in
             guard let (left, body) = interruption else { return nil }
@@ -53,7 +53,7 @@ package final class MemoryDatabase: Sendable {
     /// For one writer at a time; see ``write(_:_:)``.
     func writer() -> MemoryTables { MemoryTables(self, isWriter: true) }
 
-    /// Runs `body` as one transaction. What it throws undoes all that it did.
+    /// Runs `body` as one transaction. An error that it throws undoes all its changes.
     package func write<R>(_ body: (any TableAccess) throws -> R) throws -> R { try write(writer(), body) }
 
     func write<R>(_ tables: MemoryTables, _ body: (any TableAccess) throws -> R) throws -> R {
@@ -87,7 +87,7 @@ package final class MemoryOwners: Sendable {
         }
     }
 
-    /// The process has ended, or has lost what shows others that it lives.
+    /// Notes that the process has ended, or has lost its proof of life.
     package func leave(_ owner: Int64) { state.withLock { _ = $0.living.remove(owner) } }
 
     package func isAlive(_ owner: Int64) -> Bool {
@@ -95,17 +95,17 @@ package final class MemoryOwners: Sendable {
         return judge?(owner) ?? isKnown
     }
 
-    /// From now on this says who is alive. What it says may depend on which process is asking.
+    /// Sets the function that decides which processes are alive. Its result may depend on the process that asks.
     package func judge(by judge: @escaping @Sendable (Int64) -> Bool) { state.withLock { $0.judge = judge } }
 }
 
-/// One way to the tables: each query of a reader sees what was committed last, those of a snapshot or a transaction
-/// what was committed when it began.
+/// One process's access to the tables: each query of a reader sees the last committed state; queries of a snapshot or a
+/// transaction see the state that was committed when it began.
 final class MemoryTables: TableAccess {
     private let database: MemoryDatabase
     private let isWriter: Bool
     private var cursors: [Query: MemoryCursor] = [:]
-    /// Of the snapshot or transaction that is open.
+    /// The state of the open snapshot or transaction.
     fileprivate(set) var state: MemoryState?
     private(set) var lastInsertedRow: Int64 = 0
     private(set) var changeCount = 0
@@ -136,7 +136,7 @@ final class MemoryTables: TableAccess {
         return AnyIterator { nil }
     }
 
-    /// Gives how many rows were changed.
+    /// Returns the number of changed rows.
     private func change(
         _ state: inout MemoryState, _ operation: Query.Operation, _ parameters: [Int32: MemoryValue]
     ) throws(StoreError) -> Int {
@@ -183,10 +183,10 @@ final class MemoryTables: TableAccess {
         return 1
     }
 
-    /// As in a file: there are none of its own.
+    /// The same as in a file: these tables have no migrations of their own.
     var migrations: [Migration] { Migrations.all }
 
-    /// A change is made by its step.
+    /// Does nothing, because each step takes effect immediately.
     func settle() {}
 
     func highestFence() throws(StoreError) -> Int64 { (state ?? database.current).highestFence }
@@ -208,7 +208,7 @@ final class MemoryTables: TableAccess {
     /// The layout of these tables is always this program's.
     func checkSchema() throws(StoreError) {}
 
-    /// There is nothing below the rows.
+    /// There is no storage below the rows.
     func checkStorage(_ findings: any StorageFindings) throws(StoreError) {}
 
     func isOwnerAlive(_ owner: Int64) -> Bool { database.owners.isAlive(owner) }
@@ -218,7 +218,7 @@ final class MemoryTables: TableAccess {
             kind: .memory, schemaVersion: 0, byteCount: 0, version: "memory", sourceID: "", canLoseCommits: false)
     }
 
-    /// No one waits for the end of a reading.
+    /// Does nothing, because no task waits for the end of a read.
     func expectManyChanges() {}
 
     var changeMark: Int64? { nil }

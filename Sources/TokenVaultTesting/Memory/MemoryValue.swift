@@ -1,10 +1,10 @@
 import VaultStorage
 
-/// What one column of a row holds.
+/// The value of one column of a row.
 enum MemoryValue: Hashable {
     case null
     case integer(Int64)
-    /// In UTF-8: two texts are the same if their bytes are.
+    /// In UTF-8: two texts are equal if their bytes are.
     case text([UInt8])
     case bytes([UInt8])
 
@@ -26,7 +26,7 @@ enum MemoryValue: Hashable {
         }
     }
 
-    /// `nil` if one of them is NULL, or if they are of two types: no query compares such.
+    /// `nil` if one of them is NULL, or if their types differ: no query compares such values.
     func compare(_ other: MemoryValue) -> Int? {
         switch (self, other) {
         case (.integer(let own), .integer(let other)): own < other ? -1 : own > other ? 1 : 0

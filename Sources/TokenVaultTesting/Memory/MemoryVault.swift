@@ -2,7 +2,7 @@ import Synchronization
 package import VaultCrypto
 package import VaultStorage
 
-/// A vault in memory, sealed as one in a file is. Several stores share it as processes share a file.
+/// A vault in memory, sealed like one in a file. Several stores share it as processes share a file.
 package final class MemoryVault: Sendable {
     package let database = MemoryDatabase()
     package let spools = MemorySpools()
@@ -18,9 +18,9 @@ package final class MemoryVault: Sendable {
         try database.write { try draft.fillWhole($0, context) }
     }
 
-    /// Opens it as a process of its own.
+    /// Opens it as a separate process.
     ///
-    /// - Parameter clock: The one of the process's machine; nil: the one by which the vault was made.
+    /// - Parameter clock: The clock of the process's machine; nil for the clock that the vault was made with.
     package func open(
         _ unlocker: any SlotUnlocker, clock: (@Sendable () -> Timestamp)? = nil
     ) throws -> MemoryVaultStore {
@@ -49,7 +49,7 @@ package struct MemoryKey: SlotMaker, SlotUnlocker {
     }
 }
 
-/// The spools of all processes that have one vault open.
+/// The spools of all processes that have the same vault open.
 package final class MemorySpools: Sendable {
     private struct Entry {
         var listing: SpoolListing
@@ -62,7 +62,7 @@ package final class MemorySpools: Sendable {
 
     package var entries: [SpoolListing] { state.withLock { $0.map(\.listing) } }
 
-    /// - Parameter root: under which a file would be sealed.
+    /// - Parameter root: The root key that would seal a file.
     package func add(_ reply: SpooledReply, owner: Int64, root: KeyID) -> SpoolHandle {
         let handle = SpoolHandle(owner: owner, entry: SecureRandom.bytes16())
         let listing = SpoolListing(owner: owner, handle: handle, reply: reply, damage: nil)
@@ -78,7 +78,7 @@ package final class MemorySpools: Sendable {
         state.withLock { $0.map { SpooledRoot(owner: $0.listing.owner, root: $0.root) } }
     }
 
-    /// The owners of all entries have died: no process has the names that they had.
+    /// The owners of all entries have died: no process has their names any more.
     package func orphanAll() {
         state.withLock { entries in
             for index in entries.indices {
@@ -90,7 +90,7 @@ package final class MemorySpools: Sendable {
     }
 }
 
-/// What one process sees of the spools.
+/// One process's view of the spools.
 struct MemorySpool: ReplySpool {
     let spools: MemorySpools
     let owner: Int64

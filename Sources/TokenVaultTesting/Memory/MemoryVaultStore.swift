@@ -1,14 +1,14 @@
 import Synchronization
 package import VaultStorage
 
-/// One process's way to a ``MemoryVault``.
+/// One process's access to a ``MemoryVault``.
 package final class MemoryVaultStore: VaultStore {
     private struct Readers {
         var idle: [Reader] = []
         var isClosed = false
     }
 
-    /// What writes for this process, one transaction at a time.
+    /// The writer of this process, one transaction at a time.
     private final class Writer: @unchecked Sendable {
         let tables: MemoryTables
         let transaction: WriteTransaction
@@ -44,10 +44,10 @@ package final class MemoryVaultStore: VaultStore {
     package var readOnlyRefusal: StoreError? { nil }
     package func files() -> [FileReport] { [] }
 
-    /// Nothing remains of what a row was.
+    /// No former contents of a row remain.
     package func removeRemnants() async -> Remnants { .gone }
 
-    /// There is no file to be copied.
+    /// There is no file to copy.
     package func backUp(
         _ plan: BackupPlan, _ progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void
     ) async throws -> BackupRecord { throw StoreError.hasNoFile }
@@ -63,7 +63,7 @@ package final class MemoryVaultStore: VaultStore {
 
     package func shutDown() async { close() }
 
-    /// Lets this process forget what it has seen, as on a server once it knows that it was lost.
+    /// Makes this process forget the state that it has seen, as on a server once it knows that the state was lost.
     package func forgetSeen() {
         writer.withLock { $0 = nil }
         readers.withLock { $0.idle = [] }

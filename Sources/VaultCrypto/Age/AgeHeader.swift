@@ -6,11 +6,11 @@ struct AgeHeader {
     private static let nonceByteCount = 16
     private static let version = "age-encryption.org/v1"
 
-    /// Everything before the first chunk, with the nonce of the payload's key.
+    /// Everything before the first chunk, including the nonce of the payload's key.
     let bytes: [UInt8]
     let payloadKey: SealingKey
 
-    /// With a file key that nothing else ever has.
+    /// Makes a header with a fresh file key, used for this file alone.
     init(for recipients: [Recipient]) throws(VaultCryptoError) {
         guard !recipients.isEmpty else {
             throw VaultCryptoError(.recipientMalformed, "there is no recipient")
@@ -29,7 +29,8 @@ struct AgeHeader {
         }
     }
 
-    /// Two lines: the share, and the file key under the key that the share makes with the recipient.
+    /// A recipient stanza of two lines: the share, and the file key wrapped under the key derived from the share and
+    /// the recipient.
     private static func stanza(
         _ fileKey: UnsafeRawBufferPointer, for recipient: Recipient
     ) throws(VaultCryptoError) -> String {
@@ -45,7 +46,7 @@ struct AgeHeader {
         return "-> X25519 \(base64(share))\n\(base64(body))\n"
     }
 
-    /// Of everything up to the three dashes.
+    /// The MAC of everything up to the three dashes.
     private static func mac(_ text: String, _ fileKey: UnsafeRawBufferPointer) -> String {
         var mac = [UInt8](repeating: 0, count: HKDF.byteCount)
         unsafe withUnsafeTemporaryAllocation(byteCount: HKDF.byteCount, alignment: 16) { key in
@@ -60,7 +61,7 @@ struct AgeHeader {
         return base64(mac)
     }
 
-    /// Without padding. 32 and 48 bytes are one line of less than 64 characters.
+    /// Base64 without padding. 32 and 48 bytes fit on one line of less than 64 characters.
     private static func base64(_ bytes: [UInt8]) -> String {
         String(Base64.encode(bytes).prefix { $0 != "=" })
     }

@@ -1,11 +1,11 @@
 import CSodium
 
-/// Seals a file of age for X25519 recipients (<https://age-encryption.org/v1>), piece by piece: at most one chunk of
-/// 64 KiB is in memory. Used by one thread at a time.
+/// Seals an age file for X25519 recipients (<https://age-encryption.org/v1>) piece by piece. At most one chunk of 64
+/// KiB is in memory. Used by one thread at a time.
 @safe package final class AgeWriter {
     static let chunkByteCount = 65_536
 
-    /// What the file begins with.
+    /// The header of the file, its first bytes.
     package let header: [UInt8]
     private let key: SealingKey
     private let buffer: UnsafeMutableRawBufferPointer
@@ -24,12 +24,12 @@ import CSodium
         unsafe buffer.deallocate()
     }
 
-    /// What the file goes on with; nothing as long as the chunk is not full.
+    /// Returns the next bytes of the file; none while the chunk is not full.
     package func seal(_ plaintext: [UInt8]) -> [UInt8] {
         var sealed: [UInt8] = []
         var rest = plaintext[...]
         while !rest.isEmpty {
-            // Only the last chunk may be one: it is not sealed before it is known whether more comes.
+            // Only the last chunk may be partial, so a full chunk is sealed only when more data follows.
             if count == Self.chunkByteCount { sealed += sealChunk(isLast: false) }
             let piece = rest.prefix(Self.chunkByteCount - count)
             unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).copyBytes(from: piece)
@@ -39,10 +39,10 @@ import CSodium
         return sealed
     }
 
-    /// What the file ends with. Nothing can be sealed after it.
+    /// Returns the last bytes of the file. Nothing can be sealed after it.
     package func finish() -> [UInt8] { sealChunk(isLast: true) }
 
-    /// The nonce is a counter of 11 bytes and whether this is the last chunk.
+    /// The nonce is an 11-byte counter and a flag for the last chunk.
     private func sealChunk(isLast: Bool) -> [UInt8] {
         var nonce: [UInt8] = [0, 0, 0]
         for shift in stride(from: 56, through: 0, by: -8) { nonce.append(UInt8(truncatingIfNeeded: chunk >> shift)) }

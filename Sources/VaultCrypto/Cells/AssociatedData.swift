@@ -1,7 +1,7 @@
-/// The facts that a cell is bound to, in their one canonical encoding.
+/// The context that a cell is bound to, in one canonical encoding.
 ///
-/// Each field is a type byte, for texts and byte strings a length, and the content, so that no two different lists of
-/// fields ever give the same bytes. It lives on the stack: making one allocates nothing.
+/// Each field is a type byte, a length for texts and byte strings, and the content, so that no two different lists of
+/// fields give the same bytes. It is on the stack: making one allocates nothing.
 package struct AssociatedData: ~Copyable {
     /// Room for all fields together. A row's columns take about a third of it.
     package static let capacity = 768
@@ -18,9 +18,9 @@ package struct AssociatedData: ~Copyable {
     /// Sealing and opening refuse associated data that did not fit.
     @usableFromInline package internal(set) var isTooLong: Bool
 
-    /// Starts with what every cell is bound to besides its header: the vault and the table.
+    /// Starts with the vault and the table, which every cell is bound to in addition to its header.
     ///
-    /// Inlined: returned from a function all of it would be copied.
+    /// Inlined, because returning it from a function would copy all of it.
     @inlinable @inline(__always)
     package init(vault: Bytes16, table: StaticString) {
         self.init()

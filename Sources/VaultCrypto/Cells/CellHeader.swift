@@ -6,7 +6,7 @@ enum CellHeader {
     static let suite: UInt8 = 1
     static let flags: UInt8 = 0
 
-    /// Magic, format, suite, kind and flags as the one word that a good header of this kind starts with.
+    /// Magic, format, suite, kind and flags as one word: the start of every valid header of this kind.
     private static func word(_ kind: CellKind) -> UInt64 {
         let magic: UInt64 = 0x4C43_5654
         let version = UInt64(format) << 32 | UInt64(suite) << 40
@@ -19,7 +19,7 @@ enum CellHeader {
         unsafe (target + 8).storeBytes(of: keyID.bytes, as: Bytes16.self)
     }
 
-    /// The key id of a header that is good for `kind`, or the first thing that is wrong with it.
+    /// The key id of a header that is valid for `kind`. Throws the first defect otherwise.
     /// - Parameter cell: at least 24 readable bytes.
     static func keyID(at cell: UnsafeRawPointer, kind: CellKind) throws(VaultCryptoError) -> KeyID {
         guard unsafe cell.loadUnaligned(as: UInt64.self) == word(kind) else {
@@ -28,7 +28,7 @@ enum CellHeader {
         return unsafe KeyID(Bytes16(loading: cell + 8))
     }
 
-    /// Says why a header is not the expected one, in the order in which the fields stand.
+    /// The reason why a header is not the expected one, checked in the order of the fields.
     private static func defect(at cell: UnsafeRawPointer) -> VaultCryptoError {
         let bytes = unsafe UnsafeRawBufferPointer(start: cell, count: byteCount)
         if unsafe !bytes.prefix(4).elementsEqual(magic) {
@@ -46,6 +46,6 @@ enum CellHeader {
         if unsafe bytes[7] != flags {
             return VaultCryptoError(.unknownFlags, "the cell has flags that this version does not know")
         }
-        return VaultCryptoError(.wrongKind, "the cell is of another kind than its place demands")
+        return VaultCryptoError(.wrongKind, "the cell has the wrong kind for its place")
     }
 }

@@ -1,4 +1,4 @@
-/// What a cell holds. The numbers are part of the vault format and are never given out twice.
+/// The content type of a cell. The numbers are part of the vault format and are never reused.
 package enum CellKind: UInt8, Sendable, CaseIterable {
     case wrappedVaultKey = 1
     case keyring = 2

@@ -1,6 +1,6 @@
 import CSodium
 
-/// Opens what other programs have sealed with XChaCha20-Poly1305. The vault's own cells are ``SealedCell``s.
+/// Opens data that other programs sealed with XChaCha20-Poly1305. The vault's own cells are ``SealedCell``s.
 package enum ForeignCipher {
     private static let nonceByteCount = 24
     package static let overhead = 40

@@ -1,7 +1,7 @@
 import CSodium
 
 extension SealedCell {
-    /// Opens a cell and lends its plaintext, which lies in scratch memory and is wiped when `body` returns.
+    /// Opens a cell and lends its plaintext, which is in scratch memory and is wiped when `body` returns.
     ///
     /// Nothing is allocated, unless the cell is too long for the scratch.
     @inlinable
@@ -14,7 +14,7 @@ extension SealedCell {
         return try unsafe body(opened.plaintext)
     }
 
-    /// Opens a cell with a key that lies in scratch memory itself: the data key in a user cell that is open.
+    /// Opens a cell with a key that is in scratch memory itself: the data key in an open user cell.
     /// - Parameter key: exactly 32 bytes.
     @inlinable
     package static func open<R>(
@@ -29,7 +29,7 @@ extension SealedCell {
         return try unsafe body(opened.plaintext)
     }
 
-    /// Opens a cell away from the hot path, in a scratch of its own.
+    /// Opens a cell away from the hot path, in its own scratch.
     package static func open<R>(
         _ cell: UnsafeRawBufferPointer, kind: CellKind, key: SealingKey, associatedData: borrowing AssociatedData,
         _ body: (UnsafeRawBufferPointer) throws -> R
@@ -40,7 +40,7 @@ extension SealedCell {
         )
     }
 
-    /// A plaintext in scratch memory. Whoever makes one must wipe it.
+    /// A plaintext in scratch memory. The caller that makes one must wipe it.
     @safe package struct Opened {
         let buffer: UnsafeMutableRawBufferPointer
         package let plaintext: UnsafeRawBufferPointer
@@ -84,13 +84,13 @@ extension SealedCell {
         guard cell.count >= minimumByteCount, (cell.count - overhead) % paddingBlock == 0,
             cell.count <= maximumByteCount
         else {
-            throw VaultCryptoError(.malformedCell, "the cell has a length that no cell has")
+            throw VaultCryptoError(.malformedCell, "the cell has an invalid length")
         }
         guard named == keyID else {
             throw VaultCryptoError(.unknownKey, "the cell is sealed with another key")
         }
         guard !associatedData.isTooLong else {
-            throw VaultCryptoError(.associatedDataTooLong, "the facts that a cell is bound to are too long")
+            throw VaultCryptoError(.associatedDataTooLong, "the cell's associated data is too long")
         }
         let target = unsafe scratch.reserve(cell.count - overhead)
         let outcome = unsafe decrypt(base, count: cell.count, key: key, associatedData: associatedData, into: target)
@@ -99,10 +99,10 @@ extension SealedCell {
         throw outcome.error
     }
 
-    /// Where the plaintext ends: before the last `0x80`, which has only zeros after it.
+    /// The end of the plaintext: the position of the last `0x80`, which only zeros follow.
     ///
-    /// `sodium_unpad` looks at each of 128 bytes in constant time, a sixth of the work of a whole read. What it would
-    /// hide, the length, is what every reader of the plaintext goes by from here on; and the bytes are authentic.
+    /// `sodium_unpad` checks each of 128 bytes in constant time, a sixth of the time of a whole read. It would hide the
+    /// length, but every reader of the plaintext depends on the length anyway; and the bytes are authentic.
     static func unpaddedCount(_ padded: UnsafeRawPointer, _ count: Int) -> Int? {
         for offset in stride(from: count - 8, through: count - paddingBlock, by: -8) {
             let word = unsafe UInt64(littleEndian: padded.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
@@ -122,7 +122,7 @@ extension SealedCell {
         var error: VaultCryptoError {
             switch self {
             case .opened, .wrongPadding:
-                VaultCryptoError(.malformedPadding, "the cell's padding is not one that a vault writes")
+                VaultCryptoError(.malformedPadding, "the cell's padding is invalid")
             case .wrongCommitment:
                 VaultCryptoError(
                     .authenticationFailed(.commitment), "the cell does not belong to this key and place, or is damaged")

@@ -19,7 +19,7 @@ extension SealedCell {
         try unsafe seal(record.bytes, kind: kind, key: key, associatedData: associatedData)
     }
 
-    /// Seals under a key that lies in scratch memory, such as a user's data key in that user's open cell.
+    /// Seals under a key that is in scratch memory, such as a user's data key in that user's open cell.
     /// - Parameter key: exactly 32 bytes.
     package static func seal(
         _ record: borrowing RecordWriter, kind: CellKind, key: UnsafeRawBufferPointer, keyID: KeyID,
@@ -39,13 +39,13 @@ extension SealedCell {
         return unsafe base
     }
 
-    /// The construction itself. Only tests may call it, to make a cell that is the same at every run.
+    /// The construction itself. Only tests may call it, to make a cell that is the same in every run.
     static func seal(
         _ plaintext: UnsafeRawBufferPointer, kind: CellKind, key: UnsafeRawPointer, keyID: KeyID,
         associatedData: borrowing AssociatedData, nonce: (UnsafeMutableRawPointer) -> Void
     ) throws(VaultCryptoError) -> [UInt8] {
         guard !associatedData.isTooLong else {
-            throw VaultCryptoError(.associatedDataTooLong, "the facts that a cell is bound to are too long")
+            throw VaultCryptoError(.associatedDataTooLong, "the cell's associated data is too long")
         }
         guard plaintext.count <= maximumPlaintextByteCount else {
             throw VaultCryptoError(.plaintextTooLong, "the secret is too long for a cell")
@@ -61,7 +61,7 @@ extension SealedCell {
         return bytes
     }
 
-    /// Fills in everything after the nonce. The plaintext is padded and encrypted in its final place.
+    /// Writes everything after the nonce. The plaintext is padded and encrypted in its final place.
     private static func encrypt(
         _ plaintext: UnsafeRawBufferPointer, key: UnsafeRawPointer, cell: UnsafeMutableRawPointer, count: Int,
         associatedData: borrowing AssociatedData

@@ -1,6 +1,6 @@
 import CSodium
 
-/// The one construction under which the vault keeps its secrets; `docs/vault-format.md` is its specification.
+/// The one construction that protects the vault's secrets; `docs/vault-format.md` is its specification.
 ///
 ///     header (24) │ nonce (24) │ commitment (32) │ ciphertext (n × 128) │ tag (16)
 ///
@@ -8,10 +8,10 @@ import CSodium
 /// chooses a nonce.
 package enum SealedCell {
     package static let paddingBlock = 128
-    /// What a cell is longer than its padded plaintext.
+    /// The bytes that a cell adds to its padded plaintext.
     package static let overhead = 96
     package static let minimumByteCount = overhead + paddingBlock
-    /// No cell is longer, so that each fits into a row: a store of cells must accept rows of this length and some more.
+    /// The maximum length of a cell, so that each fits into a row: a store must accept rows a little longer than this.
     package static let maximumByteCount = 900_000
     package static let maximumPlaintextByteCount = maximumByteCount - overhead - paddingBlock
 
@@ -21,12 +21,12 @@ package enum SealedCell {
     static let ciphertextOffset = 80
     static let tagByteCount = 16
 
-    /// How long the cell of a plaintext is.
+    /// The length of the cell of a plaintext.
     package static func byteCount(forPlaintext count: Int) -> Int {
         overhead + (count / paddingBlock + 1) * paddingBlock
     }
 
-    /// The key that a whole cell of this kind says it was sealed with. Nothing is authenticated yet.
+    /// The id of the key that a whole cell of this kind names. It is not authenticated yet.
     package static func keyID(
         of cell: UnsafeRawBufferPointer, kind: CellKind
     ) throws(VaultCryptoError) -> KeyID {
@@ -34,7 +34,7 @@ package enum SealedCell {
         return try unsafe CellHeader.keyID(at: base, kind: kind)
     }
 
-    /// The last 16 bytes of a cell, which stand for all of it once it has been opened.
+    /// The last 16 bytes of a cell, which identify all of it once it has been opened.
     package static func tag(of cell: UnsafeRawBufferPointer) throws(VaultCryptoError) -> CellTag {
         let base = try unsafe checkedBase(of: cell)
         return unsafe CellTag(Bytes16(loading: base + cell.count - tagByteCount))
@@ -54,7 +54,7 @@ package enum SealedCell {
 
     /// A cell key and its commitment: 64 bytes at `output`.
     ///
-    /// The message is put together in `work`, which has room for it: 48 bytes and the associated data.
+    /// The message is assembled in `work`, which has room for 48 bytes and the associated data.
     @inline(__always)
     static func derive(
         key: UnsafeRawPointer, cell: UnsafeRawPointer, associatedData: borrowing AssociatedData,

@@ -1,12 +1,12 @@
 import Glibc
 
-/// Files that processes have left behind which were killed before they could give them a name: `PREFIX….<id>SUFFIX`, with an
-/// id of 26 characters. A process that works on such a file has a lock on it.
+/// Files that processes left behind when they were killed before they could give them a name: `PREFIX….<id>SUFFIX`,
+/// with an id of 26 characters. A process that is working on such a file holds a lock on it.
 package struct Leftovers {
     let directory: String
     let prefix: String
     let suffix: String
-    /// What else may lie there under its name: endings of it.
+    /// Endings of other files that may be there under the same name.
     let companions: [String]
 
     package init(in directory: String, of prefix: String, suffix: String, companions: [String] = []) {

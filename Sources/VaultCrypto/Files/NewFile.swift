@@ -1,34 +1,33 @@
 import CSodium
 import Glibc
 
-/// A new file that is there whole and durable, or not there at all, wherever the process is killed. Nothing is
-/// overwritten.
+/// A new file that is either complete and durable or absent, wherever the process is killed. Nothing is overwritten.
 ///
-/// While it is written it has no name (`O_TMPFILE`), so that nothing can be left of it. File systems that cannot do
-/// that get a file of another name, `PATH.<26 characters>.tmp`, and its name is changed at the end; what a killed
-/// process leaves of that is removed by the next one that writes a file of the same path.
+/// While it is written it has no name (`O_TMPFILE`), so that nothing of it can be left behind. File systems that cannot
+/// do that get a temporary file, `PATH.<26 characters>.tmp`, which is renamed at the end. If a process is killed
+/// meanwhile, the next one that writes a file of the same path removes the temporary file.
 package struct NewFile {
     package struct Failure: Error, Equatable {
-        /// The system's number.
+        /// The system's error number.
         package let error: Int32
     }
 
-    /// How a whole file gets its name. In this order each is for file systems that cannot do the one before.
+    /// How a complete file gets its name. Each method is for file systems that do not support the one before it.
     package enum Naming: CaseIterable, Sendable {
-        /// The file has had no name so far.
+        /// The file had no name before.
         case first
-        /// Renamed, unless there is a file of that name.
+        /// Renamed, unless the name is taken.
         case exclusiveRename
         /// Gets a second name and loses the first.
         case secondName
-        /// Takes the place of an empty file that was made to reserve the name. A kill between may leave the empty file.
+        /// Replaces an empty file that was made to reserve the name. A kill in between may leave the empty file.
         case reservation
     }
 
     private let path: String
     private let namings: [Naming]
 
-    /// - Parameter namings: all but for tests.
+    /// - Parameter namings: All of them, except in tests.
     package init(_ path: String, namings: [Naming] = Naming.allCases) {
         self.path = path
         self.namings = namings
@@ -46,7 +45,7 @@ package struct NewFile {
 
     // MARK: Without a name
 
-    /// Gives false if the file system, or the missing of `/proc`, does not let it.
+    /// Returns false if the file system, or a missing `/proc`, does not allow it.
     private func writeWithoutName(_ bytes: UnsafeRawBufferPointer) throws(Failure) -> Bool {
         guard let descriptor = try openWithoutName() else { return false }
         defer { _ = close(descriptor) }
@@ -56,7 +55,7 @@ package struct NewFile {
         return false
     }
 
-    /// Nil if the file system does not let it.
+    /// Returns nil if the file system does not allow it.
     func openWithoutName() throws(Failure) -> Int32? {
         let withoutName = 0o20000000 | O_DIRECTORY
         let descriptor = unsafe open(parent, withoutName | O_RDWR | O_CLOEXEC, 0o600)
@@ -69,7 +68,8 @@ package struct NewFile {
         unsafe linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, path, AT_SYMLINK_FOLLOW)
     }
 
-    /// Gives a whole file without a name this one. Where the file system does not let it, a copy of the file gets it.
+    /// Gives this name to a complete file that has none. Where the file system does not allow it, a copy of the file
+    /// gets the name.
     func name(descriptor: Int32) throws(Failure) {
         guard giveName(to: descriptor) != 0 else { return }
         guard [ENOENT, EXDEV, EPERM, EOPNOTSUPP, EINVAL].contains(errno) else { throw Failure(error: errno) }
@@ -109,7 +109,7 @@ package struct NewFile {
     }
 
     private func fill(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) throws(Failure) {
-        // The umask may have taken bits away from the owner.
+        // The umask may have removed permissions of the owner.
         guard fchmod(descriptor, 0o600) == 0 else { throw Failure(error: errno) }
         try unsafe Self.write(bytes, to: descriptor)
         guard fsync(descriptor) == 0 else { throw Failure(error: errno) }
@@ -147,7 +147,7 @@ package struct NewFile {
         let temporary = "\(path).\(Base32.encode(SecureRandom.bytes16()))\(Self.suffix)"
         let descriptor = unsafe open(temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Failure(error: errno) }
-        // Held for as long as the file is written: a file with a free lock has been left behind.
+        // Held while the file is written: a file with a free lock has been left behind.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let error = errno
             _ = close(descriptor)
@@ -157,7 +157,7 @@ package struct NewFile {
         return (descriptor, temporary)
     }
 
-    /// Gives a whole file of another name this one, in whatever way the file system can do it.
+    /// Gives this name to a complete temporary file, in whatever way the file system supports.
     package func name(_ temporary: String) throws(Failure) {
         var error = EINVAL
         for naming in namings where naming != .first {
@@ -191,7 +191,7 @@ package struct NewFile {
 
     // MARK: Leftovers
 
-    /// Removes what processes have left that were killed while they wrote a file of this path, and the second name of a
+    /// Removes the files of processes that were killed while they wrote a file of this path, and the second name of a
     /// file that got both.
     package func removeLeftovers() {
         Leftovers(in: parent, of: PathName.lastPart(of: path) + ".", suffix: Self.suffix).remove()

@@ -1,16 +1,16 @@
 import Glibc
 
-/// A ``NewFile`` that is written piece by piece. Without ``finish()`` there is none. Used by one thread at a time.
+/// A ``NewFile`` that is written piece by piece. No file appears without ``finish()``. Used by one thread at a time.
 package final class NewFileStream {
     private let path: String
     private let file: NewFile
     private let descriptor: Int32
-    /// Nil for a file that has no name so far.
+    /// Nil for a file that has no name yet.
     private let temporary: String?
     private var isNamed = false
 
-    /// Refused with `EEXIST` if there is such a file already.
-    /// - Parameter namings: all but for tests.
+    /// Fails with `EEXIST` if the file already exists.
+    /// - Parameter namings: All of them, except in tests.
     package init(_ path: String, namings: [NewFile.Naming] = NewFile.Naming.allCases) throws(NewFile.Failure) {
         self.path = path
         file = NewFile(path, namings: namings)
@@ -22,7 +22,7 @@ package final class NewFileStream {
         } else {
             (descriptor, temporary) = try file.openUnderOtherName()
         }
-        // The umask may have taken bits away from the owner.
+        // The umask may have removed permissions of the owner.
         guard fchmod(descriptor, 0o600) == 0 else {
             let error = errno
             discard()

@@ -1,6 +1,6 @@
-/// The parts of a path, byte by byte: a slash before a combining character is a slash, too.
+/// The parts of a path, byte by byte: a slash before a combining character is also a slash.
 package enum PathName {
-    /// Where the file lies: `.` for a name alone.
+    /// The directory of the file: `.` for a bare name.
     package static func directory(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
@@ -10,7 +10,7 @@ package enum PathName {
         path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.index(after: $0)...]) } ?? path
     }
 
-    /// A path with nothing in it that a terminal would obey; in quotation marks where a blank would not be seen.
+    /// A path without terminal control characters, in quotation marks where a blank would be invisible.
     package static func shown(_ path: String) -> String {
         let text = String(
             String.UnicodeScalarView(path.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))

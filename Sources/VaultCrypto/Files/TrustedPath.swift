@@ -1,23 +1,23 @@
 package import Glibc
 
-/// A path that nobody but root and this user can make lead elsewhere: one rule for every file and program that is trusted.
+/// A path that only root and this user can redirect: one rule for every file and program that is trusted.
 ///
-/// Each directory from the root on, and each symbolic link, belongs to root or to this user, and only its owner can write to
-/// it. A directory in which others make files of their own, but cannot replace ours, is allowed (sticky, as `/tmp` is). What
-/// was checked is therefore what the path still leads to later.
+/// Each directory from the root on, and each symbolic link, belongs to root or to this user, and only its owner can
+/// write to it. A directory where other users can make their own files but cannot replace ours is allowed (sticky, as
+/// `/tmp` is). The path therefore still leads to the checked file later.
 package enum TrustedPath {
     /// Why a path is not trusted.
     package enum Flaw: Error, Equatable {
-        /// It cannot be looked at, or is not there.
+        /// It cannot be inspected, or does not exist.
         case system(Int32)
-        /// A directory of another user, who can exchange what is in it.
+        /// A directory of another user, who can replace its contents.
         case foreignDirectory(String)
         /// A link of another user.
         case foreignLink(String)
         /// A directory that others can write to.
         case sharedDirectory(String)
 
-        /// For a sentence that begins with what the path names; nil for an error of the system.
+        /// The end of a sentence whose subject is the file; nil for an error of the system.
         package var reason: String? {
             switch self {
             case .system: nil
@@ -38,21 +38,21 @@ package enum TrustedPath {
         }
     }
 
-    /// A file that is open, and where it is. The caller closes the descriptor.
+    /// An open file and its location. The caller closes the descriptor.
     package struct Opened {
         package let descriptor: Int32
-        /// Without symbolic links.
+        /// Resolved, without symbolic links.
         package let path: String
         package let status: stat
     }
 
     private static let mostLinks = 40
-    /// `O_PATH`, which Swift's view of the C library lacks: opens what may not be read, too.
+    /// `O_PATH`, which Swift's view of the C library lacks: also opens files that may not be read.
     package static let withoutReading: Int32 = 0o10_000_000
 
-    /// Opens what a path leads to. Whose the file itself is, the caller judges by ``Opened/status``.
+    /// Opens the file at the path. The caller checks the owner of the file itself by ``Opened/status``.
     ///
-    /// - Parameter flags: of `open`.
+    /// - Parameter flags: The flags of `open`.
     package static func open(_ path: String, _ flags: Int32) throws(Flaw) -> Opened {
         var walk = try Walk(path)
         defer { walk.end() }
@@ -61,22 +61,22 @@ package enum TrustedPath {
         return try walk.open(name, flags)
     }
 
-    /// Checks the directory in which a file is, or may be made.
+    /// Checks the directory that contains a file, or where one may be made.
     package static func checkDirectory(of path: String) throws(Flaw) {
         var walk = try Walk(path)
         defer { walk.end() }
         try walk.go(toParent: true)
     }
 
-    /// One way from the root to a file, directory by directory: each is opened in the one before, so that the whole way is of
-    /// one moment.
+    /// One traversal from the root to a file. Each directory is opened relative to the one before, so that the
+    /// traversal is consistent.
     private struct Walk {
-        /// What is still to go, the next one last.
+        /// The parts that are still to be resolved, the next one last.
         private var rest: [Substring]
         private var directory: Int32
         private var names: [Substring] = []
         private var links = 0
-        /// The name of the file in the directory that was reached.
+        /// The name of the file in the last directory.
         private(set) var last: Substring?
 
         init(_ path: String) throws(Flaw) {
@@ -102,7 +102,7 @@ package enum TrustedPath {
 
         private var shown: String { "/" + names.joined(separator: "/") }
 
-        /// - Parameter toParent: Whether the last part need not be there, and a link is not followed.
+        /// - Parameter toParent: Whether the last part may be missing; a link there is not followed.
         mutating func go(toParent: Bool) throws(Flaw) {
             while let name = rest.popLast() {
                 if name == "." { continue }

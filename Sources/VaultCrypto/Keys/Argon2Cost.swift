@@ -1,12 +1,12 @@
-/// How much work a guess at a passphrase costs. Stored with the slot, so it is checked when it is read: less than the
-/// bounds is a downgrade, more is a denial of service.
+/// The cost of one guess at a passphrase. It is stored with the slot, so it is checked when it is read: a value below
+/// the bounds is a downgrade, a value above them is a denial of service.
 package struct Argon2Cost: Hashable, Sendable {
     /// Passes over the memory.
     package let operations: UInt32
     /// Memory in KiB.
     package let memoryKiB: UInt32
 
-    /// Passes times KiB: what takes the time.
+    /// Passes times KiB, proportional to the time it takes.
     package var work: UInt64 { UInt64(operations) * UInt64(memoryKiB) }
 
     package static let operationBounds: ClosedRange<UInt32> = 1...10
@@ -14,7 +14,7 @@ package struct Argon2Cost: Hashable, Sendable {
 
     /// 3 passes over 256 MiB: most of a second.
     package static let standard = Argon2Cost(uncheckedOperations: 3, memoryKiB: 256 * 1024)
-    /// The least that is accepted.
+    /// The least cost that is accepted.
     package static let minimum = Argon2Cost(
         uncheckedOperations: operationBounds.lowerBound, memoryKiB: memoryKiBBounds.lowerBound)
 

@@ -1,11 +1,11 @@
 import CSodium
 
-/// Names refresh tokens without holding them: equal tokens have equal fingerprints under one key, and a fingerprint says
-/// nothing about its token to those who do not have the key.
+/// Identifies refresh tokens without holding them: equal tokens have equal fingerprints under one key, and without the
+/// key a fingerprint reveals nothing about its token.
 package struct ChainFingerprint: Sendable {
     private let key: SealingKey
 
-    /// With a key of its own: the fingerprints mean nothing beyond this value.
+    /// Makes its own random key: the fingerprints mean nothing beyond this value.
     package init() throws(VaultCryptoError) {
         key = try SealingKey.generate()
     }

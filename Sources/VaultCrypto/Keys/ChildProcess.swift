@@ -1,8 +1,8 @@
 import Glibc
 
-/// The end of a program that was started with a process group of its own.
+/// Waits for and kills a program that was started in its own process group.
 enum ChildProcess {
-    /// The exit code, or 128 and the number of the signal; then the process is 0. Nil if it has not ended in time.
+    /// The exit code, or 128 plus the signal number; `process` is then 0. Nil if the program has not ended in time.
     static func exitCode(of process: inout pid_t, until deadline: ContinuousClock.Instant) -> Int32? {
         var status: Int32 = 0
         while true {
@@ -16,7 +16,7 @@ enum ChildProcess {
         return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
     }
 
-    /// Ends whatever still runs of it; 0 is none.
+    /// Kills the rest of the process group; 0 means none.
     static func kill(_ process: pid_t) {
         guard process > 0 else { return }
         _ = Glibc.kill(-process, SIGKILL)

@@ -1,6 +1,7 @@
-/// Names what lies sealed beside it. To be kept sealed: anyone who can guess what was hashed can confirm it.
+/// A hash of content that is sealed in the same cell. It must stay sealed: anyone who can guess the content can confirm
+/// the guess.
 ///
-/// Keyed BLAKE2b-128 of each part in turn, under the value that the parts before it gave; at first sixteen zero bytes.
+/// Keyed BLAKE2b-128 of each part in turn; the key is the hash of the parts before it, at first sixteen zero bytes.
 package struct ContentHash {
     package private(set) var value = Bytes16.zero
 
@@ -8,7 +9,7 @@ package struct ContentHash {
 
     package mutating func add(_ bytes: UnsafeRawBufferPointer) { unsafe add(bytes, .contentPart) }
 
-    /// A part that is not there is another one than an empty part.
+    /// A missing part differs from an empty part.
     package mutating func add(_ text: String?) {
         guard var text else { return addNone() }
         text.withUTF8 { utf8 in unsafe add(UnsafeRawBufferPointer(utf8)) }

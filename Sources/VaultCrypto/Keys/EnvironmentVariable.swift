@@ -1,10 +1,10 @@
 import CSodium
 import Glibc
 
-/// A secret that came in the environment.
+/// A secret passed in an environment variable.
 package enum EnvironmentVariable {
-    /// Takes it out of this process's environment, so that no child inherits it, and overwrites it where the kernel
-    /// shows it to others.
+    /// Removes it from this process's environment, so that no child inherits it, and overwrites it where the kernel
+    /// shows it to other processes.
     package static func forget(_ name: String) {
         if let value = unsafe getenv(name) { unsafe sodium_memzero(value, strlen(value)) }
         unsafe _ = unsetenv(name)

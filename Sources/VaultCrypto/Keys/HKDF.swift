@@ -14,7 +14,7 @@ enum HKDF {
         unsafe withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 16) { extracted in
             defer { if let start = extracted.baseAddress { unsafe sodium_memzero(start, extracted.count) } }
             unsafe salt.withUnsafeBytes { unsafe hmac(key: $0, secret, into: extracted) }
-            // One block is all that is wanted: T(1) = HMAC(PRK, info ‖ 1).
+            // Only one block is needed: T(1) = HMAC(PRK, info ‖ 1).
             unsafe (info + [1]).withUnsafeBytes {
                 unsafe hmac(key: UnsafeRawBufferPointer(extracted), $0, into: target)
             }

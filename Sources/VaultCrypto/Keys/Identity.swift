@@ -1,9 +1,9 @@
-/// The private half of a key pair of age (X25519), in guarded memory.
+/// The private half of an age key pair (X25519), in guarded memory.
 package final class Identity: Sendable, Redacted {
     static let prefix = "AGE-SECRET-KEY-"
 
     package let recipient: Recipient
-    /// Not a key of cells: only its bytes are used.
+    /// Not a cell key: only its bytes are used.
     private let scalar: SealingKey
 
     /// Reads one line, `AGE-SECRET-KEY-1…`.
@@ -21,7 +21,7 @@ package final class Identity: Sendable, Redacted {
         }
     }
 
-    /// The slot key that was wrapped for this identity with this share; nil if it cannot have been.
+    /// The slot key that was wrapped for this identity with this share; nil if it was not.
     func slotKey(share: [UInt8]) -> SealingKey? {
         withExtendedLifetime(scalar) {
             unsafe try? SealingKey.slotKey { target throws(VaultCryptoError) in
@@ -33,7 +33,7 @@ package final class Identity: Sendable, Redacted {
 }
 
 extension Identity {
-    /// Reads a file as `age-keygen` writes it: identities, comments and empty lines.
+    /// Reads a file in the format of `age-keygen`: identities, comments and empty lines.
     package static func read(at path: String) throws(VaultCryptoError) -> [Identity] {
         try parse(KeyFileReader(path: path, title: "identity file").read())
     }
@@ -65,7 +65,7 @@ extension Identity {
         return identities
     }
 
-    /// What age also reads, and this program does not.
+    /// The error for identities that age reads and this program does not.
     private static func foreignForm(_ text: UnsafeRawBufferPointer) -> VaultCryptoError? {
         if unsafe text.starts(with: "age-encryption.org/".utf8) || text.starts(with: "-----BEGIN AGE".utf8) {
             return VaultCryptoError(

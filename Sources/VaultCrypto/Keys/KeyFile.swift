@@ -1,9 +1,9 @@
-/// A file that holds the key of one slot, as one line of text.
+/// A file with the key of one slot, as one line of text.
 ///
 ///     tokenvault-key-1 <key id> <key> <checksum>⏎
 ///
-/// The id and the checksum tell a damaged file from another key's file. What is wrong with a file is told exactly,
-/// and a file that is empty or cut short is never taken as a reason to make a new key.
+/// The id and the checksum distinguish a damaged file from another key's file. Each defect has its own error, and an
+/// empty or truncated file is never a reason to make a new key.
 package enum KeyFile {
     /// Makes a new random key and writes it to a new file with mode 0600. Never overwrites.
     package static func create(at path: String) throws(VaultCryptoError) -> SealingKey {
@@ -15,12 +15,12 @@ package enum KeyFile {
         try KeyFileWriter(path: path).write(line)
         let written = try read(at: path)
         guard written.id == key.id else {
-            throw VaultCryptoError(.keyFileNotWritten, "the key file does not hold what was written to it")
+            throw VaultCryptoError(.keyFileNotWritten, "the key file does not contain the data that was written to it")
         }
         return key
     }
 
-    /// Reads the key, after the file has passed every check on its owner, mode, type, links and place.
+    /// Reads the key after the file has passed every check of its owner, mode, type, links and location.
     package static func read(at path: String) throws(VaultCryptoError) -> SealingKey {
         let contents = try KeyFileReader(path: path).read()
         return try KeyFileLine.decode(contents)

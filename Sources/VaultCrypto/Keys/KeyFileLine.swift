@@ -5,7 +5,7 @@ package enum KeyFileLine {
     static let prefix = Array("tokenvault-key-1 ".utf8)
     static let checksumByteCount = 8
 
-    /// Where each part stands, as offsets from the start of the line.
+    /// Offsets of the parts from the start of the line.
     private static let idRange = prefix.count..<(prefix.count + 26)
     private static let keyRange = (idRange.upperBound + 1)..<(idRange.upperBound + 53)
     private static let checksumRange = (keyRange.upperBound + 1)..<(keyRange.upperBound + 14)
@@ -33,7 +33,7 @@ package enum KeyFileLine {
         }
     }
 
-    /// Writes the key to `target`, or says what is wrong.
+    /// Writes the key to `target`, or returns the defect.
     private static func parse(
         _ text: UnsafeRawBufferPointer, to target: UnsafeMutableRawBufferPointer
     ) -> VaultCryptoError? {
@@ -44,7 +44,7 @@ package enum KeyFileLine {
             unsafe Base32.decode(UnsafeRawBufferPointer(part(line, idRange)), to: id)
         }
         guard hasID, unsafe Base32.decode(UnsafeRawBufferPointer(part(line, keyRange)), to: target) else {
-            return malformed("the key file holds characters that no key file has")
+            return malformed("the key file has invalid characters")
         }
         var written = [UInt8](repeating: 0, count: checksumByteCount)
         let hasChecksum = unsafe written.withUnsafeMutableBytes { written in
@@ -59,7 +59,7 @@ package enum KeyFileLine {
         return nil
     }
 
-    /// What is wrong with the length and the fixed characters, before anything is decoded.
+    /// The defect in the length or the fixed characters, checked before anything is decoded.
     private static func shapeDefect(of text: UnsafeRawBufferPointer) -> VaultCryptoError? {
         guard unsafe text.prefix(prefix.count).elementsEqual(prefix.prefix(text.count)) else {
             if unsafe text.starts(with: "tokenvault-key-".utf8) {
@@ -70,7 +70,7 @@ package enum KeyFileLine {
             }
             return malformed("this is not a key file of a vault")
         }
-        // Secret managers, and `$(…)` of a shell, take the final newline away.
+        // Secret managers, and `$(…)` in a shell, strip the final newline.
         let lacksNewline = text.count == byteCount - 1
         if text.count < byteCount - 1 {
             if let newline = unsafe text.firstIndex(of: newline), newline < text.count {
@@ -104,7 +104,7 @@ package enum KeyFileLine {
         unsafe UnsafeMutableRawBufferPointer(rebasing: line[range])
     }
 
-    /// BLAKE2b-512 of all that stands before the last space, cut to eight bytes.
+    /// BLAKE2b-512 of everything before the last space, truncated to eight bytes.
     private static func checksum(of line: UnsafeRawBufferPointer) -> [UInt8] {
         var hash = [UInt8](repeating: 0, count: 64)
         unsafe hash.withUnsafeMutableBufferPointer { hash in

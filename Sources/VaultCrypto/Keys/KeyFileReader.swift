@@ -1,12 +1,12 @@
 import Glibc
 
-/// Opens a file with a secret only if no other user could have planted it, nor read it unless root meant that
+/// Opens a file with a secret only if no other user could have planted it, or read it unless root allowed that
 /// (``SecretFileRule``).
 package struct KeyFileReader {
     package static let maximumByteCount = 4096
 
     private let path: String
-    /// What the file is called in errors.
+    /// The name of the file in errors.
     private let title: String
     private let limit: Int
 
@@ -27,7 +27,7 @@ package struct KeyFileReader {
         defer { _ = close(file.descriptor) }
         var status = file.status
         if status.st_nlink > 1 {
-            // A process that was killed while it wrote the file may have left it a second name.
+            // A process that was killed while it wrote the file may have left a second name for it.
             NewFile(file.path).removeLeftovers()
             guard unsafe fstat(file.descriptor, &status) == 0 else { throw unreadable(errno) }
         }
@@ -35,7 +35,7 @@ package struct KeyFileReader {
         return try SecretDescriptor.contents(of: file.descriptor, title, limit)
     }
 
-    /// The descriptor that `<(…)` and `/dev/stdin` stand for: whoever started this process has opened it.
+    /// The descriptor behind `<(…)` or `/dev/stdin`, opened by the process that started this one.
     static func descriptor(namedBy path: String) -> Int32? {
         if path == "/dev/stdin" { return STDIN_FILENO }
         for prefix in ["/dev/fd/", "/proc/self/fd/"] where path.hasPrefix(prefix) {
@@ -44,13 +44,13 @@ package struct KeyFileReader {
         return nil
     }
 
-    /// Whether the path stands for a descriptor, which can be read only once.
+    /// Whether the path names a descriptor, which can be read only once.
     package static func isDescriptor(_ path: String) -> Bool { descriptor(namedBy: path) != nil }
 
-    /// The file, and its own path where `path` leads through symbolic links, as in volumes that Kubernetes mounts.
+    /// The file, and its resolved path where `path` has symbolic links, as in volumes that Kubernetes mounts.
     private func openFile() throws(VaultCryptoError) -> TrustedPath.Opened {
         var flaw = TrustedPath.Flaw.system(ENOENT)
-        // Kubernetes exchanges the directory that its links lead to: a path may be gone right after it was resolved.
+        // Kubernetes replaces the directory behind its links: a path may be gone right after it was resolved.
         for _ in 0..<2 {
             // O_NONBLOCK: opening a FIFO must not wait for a writer.
             do throws(TrustedPath.Flaw) {
@@ -74,7 +74,7 @@ package struct KeyFileReader {
         guard status.st_nlink == 1 else {
             throw unsafeFile(
                 "has a second name (hard link)",
-                hint: "remove the other name, which `find -samefile \(shownPath)` shows; or copy the key anew")
+                hint: "remove the other name, which `find -samefile \(shownPath)` shows; or make a new copy of the key")
         }
         guard status.st_size <= limit else {
             throw VaultCryptoError(.keyFileMalformed, "the \(title) is longer than \(limit) bytes")

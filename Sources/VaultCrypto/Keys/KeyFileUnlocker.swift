@@ -1,4 +1,4 @@
-/// A key file, read anew each time it is asked for.
+/// A key file, read again for each unlock.
 package struct KeyFileUnlocker: SlotUnlocker, SlotMaker {
     private let path: String
 

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Writes a key file so that it is either there whole and durable, or not there at all.
+/// Writes a key file so that it is either complete and durable or absent.
 struct KeyFileWriter {
     let path: String
 

@@ -1,4 +1,4 @@
-/// The line of a key file that came from elsewhere: a descriptor, a program, a secret manager.
+/// The line of a key file from another source: a descriptor, a program, a secret manager.
 package struct KeyLineUnlocker: SlotUnlocker, SlotMaker {
     private let key: SealingKey
 
@@ -16,11 +16,11 @@ package struct KeyLineUnlocker: SlotUnlocker, SlotMaker {
     }
 }
 
-/// A file in the directory that systemd made for this service (`LoadCredential=`).
+/// A file in the credentials directory that systemd made for this service (`LoadCredential=`).
 package enum Credential {
     package static let variable = "CREDENTIALS_DIRECTORY"
 
-    /// - Parameter directory: what that variable says.
+    /// - Parameter directory: The value of that variable.
     package static func path(named name: String, in directory: String?) throws(VaultCryptoError) -> String {
         guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(UInt8(ascii: "/")), !name.utf8.contains(0)
         else {

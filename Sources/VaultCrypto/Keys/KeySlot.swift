@@ -1,6 +1,6 @@
-/// A key slot as it is stored: what it says of itself, and the vault key wrapped for it.
+/// A stored key slot: its description, and the vault key wrapped for it.
 package struct KeySlot: Sendable {
-    /// No vault has more.
+    /// The maximum number of key slots in a vault.
     package static let maximumCount = 32
 
     package let description: KeySlotDescription
@@ -24,7 +24,7 @@ package struct KeySlot: Sendable {
         return try wrap(vaultKey, with: slot.key, slot.description, vault: vault)
     }
 
-    /// Wraps a vault key for a slot of this key.
+    /// Wraps a vault key for the slot of this key.
     package static func wrap(
         _ vaultKey: SealingKey, with key: SealingKey, _ description: KeySlotDescription, vault: Bytes16
     ) throws(VaultCryptoError) -> KeySlot {
@@ -36,18 +36,18 @@ package struct KeySlot: Sendable {
         return KeySlot(description: description, wrappedVaultKey: cell)
     }
 
-    /// What opened a vault: its key, the slot in which that lay, and the key of the slot.
+    /// An opened vault: its key, the slot that held it, and the key of the slot.
     package struct Opened: Sendable {
         package let vaultKey: SealingKey
         package let slot: KeySlot
         package let key: SealingKey
     }
 
-    /// The vault key, from the first of the slots that the unlocker can open, and that slot.
+    /// The vault key and its slot: the first slot that the unlocker can open.
     ///
-    /// Those that cost nothing to try come first, then the others in order of cost: a planted slot never makes another
-    /// one more expensive than itself. A slot that is damaged or asks for too much does not block the others; its error
-    /// is thrown when none of them opens.
+    /// Slots that cost nothing to try come first, then the others in order of cost: a planted slot never makes another
+    /// one more expensive than itself. A slot that is damaged or too expensive does not block the others. Its error is
+    /// thrown only when none of them opens.
     package static func unlock(
         _ slots: [KeySlot], with unlocker: any SlotUnlocker, vault: Bytes16, policy: UnlockingPolicy = .init()
     ) throws(VaultCryptoError) -> Opened {
@@ -68,7 +68,7 @@ package struct KeySlot: Sendable {
                     return Opened(vaultKey: try slot.unwrap(with: key, vault: vault), slot: slot, key: key)
                 }
             } catch {
-                // What may go better in a moment is no refusal, whatever other slots say.
+                // An error that may go away soon is reported even if other slots refuse the key.
                 if firstError == nil || error.code == .keySourceBusy { firstError = error }
             }
         }
@@ -114,12 +114,12 @@ extension UnlockingPolicy {
         guard cost.memoryKiB <= memoryKiB else {
             throw VaultCryptoError(
                 .unlockingTooDear,
-                "a passphrase slot asks for \(cost.memoryKiB / 1024) MiB of memory, and \(memoryKiB / 1024) MiB are the limit",
+                "a passphrase slot asks for \(cost.memoryKiB / 1024) MiB of memory, but the limit is \(memoryKiB / 1024) MiB",
                 hint: "raise the limit if the slot is yours; otherwise find out who can write to the vault")
         }
         guard cost.work <= work - min(work, spent) else {
             throw VaultCryptoError(
-                .unlockingTooDear, "the vault's passphrase slots ask for more work than is spent on opening it",
+                .unlockingTooDear, "unlocking the vault's passphrase slots would exceed the work limit",
                 hint: "use a key file, and find out who can write to the vault")
         }
         spent += cost.work

@@ -1,16 +1,16 @@
-/// The plaintext of a key slot: what an unlocker must know to find or make the key that wraps the vault key.
+/// The plaintext of a key slot: what an unlocker needs to find or make the key that wraps the vault key.
 package struct KeySlotDescription: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         case keyFile
         case passphrase(salt: Bytes16, cost: Argon2Cost)
-        /// The slot key lies beside it, wrapped by an operator's program.
+        /// The slot key is stored in the slot, wrapped by an operator's program.
         ///
-        /// - Parameter keyName: What that program calls the key that it used. Shown, and nothing else.
+        /// - Parameter keyName: The program's name for the key that it used, for display only.
         case wrapped([UInt8], keyName: String?)
         /// - Parameter share: The public half of the key pair that was made for this slot alone.
         case recipient(Recipient, share: [UInt8])
 
-        /// The number that stands for the kind in the vault.
+        /// The vault's number for the kind.
         package var code: Int64 {
             switch self {
             case .keyFile: 1
@@ -20,8 +20,9 @@ package struct KeySlotDescription: Hashable, Sendable {
             }
         }
 
-        /// Whether others than those who can open the slot can make one that its key opens: for a recipient anyone can, and
-        /// so can anyone who may encrypt where a program wraps. That such a slot opens proves nothing about the vault.
+        /// Whether a slot can be forged without the means to open it. Anyone can make a slot for a recipient, and
+        /// anyone who may encrypt with the wrapping program's key can make one for the program. That such a slot opens
+        /// proves nothing about the vault.
         package var isForgeable: Bool {
             switch self {
             case .keyFile, .passphrase: false
@@ -30,7 +31,7 @@ package struct KeySlotDescription: Hashable, Sendable {
         }
     }
 
-    /// Of a slot key that a program wrapped.
+    /// The limit for a slot key that a program wrapped.
     package static let maximumWrappedByteCount = 4096
     package static let maximumKeyNameByteCount = 200
 
@@ -58,7 +59,7 @@ package struct KeySlotDescription: Hashable, Sendable {
         self.createdAt = createdAt
     }
 
-    /// What the wrapped vault key is bound to: every column of the slot's row.
+    /// The context that the wrapped vault key is bound to: every column of the slot's row.
     package func associatedData(vault: Bytes16) -> AssociatedData {
         var data = AssociatedData(vault: vault, table: "keySlot")
         data.append(id)
@@ -78,7 +79,7 @@ package struct KeySlotDescription: Hashable, Sendable {
         switch kind {
         case .keyFile, .passphrase: break
         case .wrapped(let blob, let keyName):
-            // It may be longer than what associated data may have.
+            // Hashed, because it may exceed the limit of associated data.
             data.append(bytes: unsafe blob.withUnsafeBytes { unsafe Checksum.digest(of: $0) })
             data.append(keyName)
         case .recipient(let recipient, let share):

@@ -1,8 +1,8 @@
 import CSodium
 
-/// Keyed BLAKE2b-128 with a personalisation, so that one key may serve several purposes.
+/// Keyed BLAKE2b-128 with a personalisation, so that one key can serve several purposes.
 enum KeyedHash {
-    /// Exactly 16 bytes each, as BLAKE2b's personalisation is.
+    /// The personalisations, exactly 16 bytes each as BLAKE2b requires.
     enum Domain: String, CaseIterable {
         case userIndex = "TokenVault user "
         case stateIndex = "TokenVault state"

@@ -1,15 +1,15 @@
 import CSodium
 
 extension Keyring {
-    /// What a blind index stands for; the same bytes give different indexes in different domains.
+    /// The kind of value that a blind index looks up; the same bytes give different indexes in different domains.
     package enum IndexDomain: Sendable {
         case userId
         case authorizationState
-        /// In normalization form C: names are the same that Unicode calls canonically equivalent.
+        /// In normalization form C: canonically equivalent names are equal.
         case providerName
     }
 
-    /// The index under which a row is found by a value that the file must not show.
+    /// The index for looking up a row by a value that the file must not reveal.
     package func blindIndex(of value: UnsafeRawBufferPointer, domain: IndexDomain) -> BlindIndex {
         unsafe Self.blindIndex(of: value, domain, indexKey)
     }
@@ -19,7 +19,7 @@ extension Keyring {
         return userId.withUTF8 { unsafe blindIndex(of: UnsafeRawBufferPointer($0), domain: .userId) }
     }
 
-    /// All indexes under which a row may be found by a value.
+    /// All indexes that may find the row of a value.
     package func blindIndexes(of value: UnsafeRawBufferPointer, domain: IndexDomain) -> BlindIndexes {
         unsafe BlindIndexes(
             current: blindIndex(of: value, domain: domain),
@@ -54,7 +54,7 @@ extension Keyring {
         Self.auditMAC(previous: previous, row: row, under: auditKey)
     }
 
-    /// The same under another key of the trail.
+    /// The same under another key of the audit trail.
     package static func auditMAC(
         previous: AuditMAC, row: borrowing AssociatedData, under key: SealingKey
     ) -> AuditMAC {
@@ -78,7 +78,7 @@ extension Keyring {
         return result
     }
 
-    /// Guards what a witness remembers of the audit chain up to this row.
+    /// Authenticates a witness's record of the audit chain up to this row.
     package func witnessMAC(of statement: [UInt8], upTo sequence: Int64) -> Bytes16 {
         var mac = Bytes16.zero
         unsafe KeyedHash.hash(
@@ -87,7 +87,7 @@ extension Keyring {
     }
 }
 
-/// The indexes of one value: while the index key is being replaced, there are two.
+/// The indexes of one value; there are two while the index key is being replaced.
 package struct BlindIndexes: Sendable {
     package let current: BlindIndex
     package let former: BlindIndex?

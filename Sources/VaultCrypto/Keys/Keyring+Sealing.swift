@@ -14,7 +14,7 @@ extension Keyring {
     private enum KeyTag {
         static let id: UInt8 = 1
         static let key: UInt8 = 2
-        /// Of a former audit key: the last row under it.
+        /// The last row under a former audit key.
         static let through: UInt8 = 3
     }
 
@@ -112,7 +112,7 @@ extension Keyring {
             through = try field.int64()
         }
         guard let through, through > last?.through ?? 0 else {
-            throw VaultCryptoError(.malformedRecord, "a former audit key does not say for which rows it is")
+            throw VaultCryptoError(.malformedRecord, "a former audit key does not name its last row")
         }
         return FormerAuditKey(key: key, through: through)
     }

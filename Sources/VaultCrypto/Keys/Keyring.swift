@@ -1,32 +1,33 @@
-/// The keys that the vault key protects: root keys, of which one seals and the others only open; the index key, and a
-/// former one while it is being replaced; the audit key, and those of earlier parts of the trail. A value of keys that never changes: a rotation makes a new keyring.
+/// The keys that the vault key protects: one root key that seals, and retired ones that only open; the index key, and a
+/// former one while it is being replaced; the audit key, and those of earlier parts of the trail. A keyring is
+/// immutable: a rotation makes a new one.
 package final class Keyring: Sendable, Redacted {
-    /// Seals user cells and everything else that has no user.
+    /// Seals user cells and everything else that belongs to no user.
     package let primaryRoot: SealingKey
-    /// When a rotation made the primary root, in milliseconds since 1970; nil for a vault's first, and for one to which a
-    /// rotation went back.
+    /// When a rotation made the primary root, in milliseconds since 1970; nil for a vault's first, and for one that a
+    /// rotation restored.
     package let primaryMadeAt: Int64?
-    /// Roots that still open what they once sealed.
+    /// Roots that only open cells that they sealed earlier.
     package let retiredRoots: [SealingKey]
     package let indexKey: SealingKey
-    /// When it took a former one's place, in milliseconds since 1970; nil for a vault's first.
+    /// When it replaced its predecessor, in milliseconds since 1970; nil for a vault's first.
     package let indexMadeAt: Int64?
     /// Finds rows that have not been moved to ``indexKey`` yet; nil unless it is being replaced.
     package let formerIndexKey: SealingKey?
     package let auditKey: SealingKey
-    /// When it took a former one's place, in milliseconds since 1970; nil for a vault's first.
+    /// When it replaced its predecessor, in milliseconds since 1970; nil for a vault's first.
     package let auditMadeAt: Int64?
     /// Keys of earlier parts of the audit trail, the oldest first.
     package let formerAuditKeys: [FormerAuditKey]
 
-    /// A key of the audit trail that another one has followed.
+    /// A replaced key of the audit trail.
     package struct FormerAuditKey: Sendable {
         package let key: SealingKey
-        /// The last row under it. The one before it in the list says where it begins.
+        /// The last row under it. Its first row follows the last row of the key before it in the list.
         package let through: Int64
     }
 
-    /// What a keyring is made of, to make another one of it.
+    /// The contents of a keyring, for making a changed copy.
     struct Parts {
         var primaryRoot: SealingKey
         var primaryMadeAt: Int64?
@@ -58,7 +59,7 @@ package final class Keyring: Sendable, Redacted {
             Parts(primaryRoot: primaryRoot, retiredRoots: retiredRoots, indexKey: indexKey, auditKey: auditKey))
     }
 
-    /// The same keys, but for what the body changes.
+    /// The same keys with the changes that the body makes.
     private func with(_ change: (inout Parts) -> Void) -> Keyring {
         var parts = Parts(
             primaryRoot: primaryRoot, primaryMadeAt: primaryMadeAt, retiredRoots: retiredRoots, indexKey: indexKey,
@@ -75,8 +76,8 @@ package final class Keyring: Sendable, Redacted {
         )
     }
 
-    /// Whether it has a key of another keyring's: only someone who had that one can have made it. Takes the same time
-    /// wherever two keys differ.
+    /// Whether it shares a key with another keyring: only a holder of that keyring can have made it. The comparison
+    /// takes the same time wherever two keys differ.
     package func continues(_ other: Keyring) -> Bool {
         let pairs = [
             ([indexKey] + (formerIndexKey.map { [$0] } ?? []), other.indexKey),
@@ -94,7 +95,7 @@ package final class Keyring: Sendable, Redacted {
         return retiredRoots.first { $0.id == id }
     }
 
-    /// The same keys under a new primary root; the old one only opens from now on.
+    /// The same keys under a new primary root; the old one only opens from then on.
     ///
     /// - Parameter time: Now, in milliseconds since 1970.
     package func addingPrimaryRoot(madeAt time: Int64) throws(VaultCryptoError) -> Keyring {
@@ -106,7 +107,7 @@ package final class Keyring: Sendable, Redacted {
         }
     }
 
-    /// The same keys, with a retired root as the primary one again. Nothing changes if there is no such root.
+    /// The same keys with a retired root as the primary again. Nothing changes if there is no such root.
     package func restoringRoot(_ id: KeyID) -> Keyring {
         guard let root = retiredRoots.first(where: { $0.id == id }) else { return self }
         return with {
@@ -116,14 +117,14 @@ package final class Keyring: Sendable, Redacted {
         }
     }
 
-    /// The same keys without one that no cell needs. The primary root cannot be dropped.
+    /// The same keys without a root that no cell needs. The primary root cannot be dropped.
     package func droppingRoot(_ id: KeyID) -> Keyring {
         with { $0.retiredRoots.removeAll { $0.id == id } }
     }
 
     // MARK: Index keys
 
-    /// The same keys with a new index key; the old one only finds from now on. There is no older one.
+    /// The same keys with a new index key. The old one only finds rows from then on, and any older one is dropped.
     ///
     /// - Parameter time: Now, in milliseconds since 1970.
     package func replacingIndexKey(at time: Int64) throws(VaultCryptoError) -> Keyring {
@@ -135,12 +136,12 @@ package final class Keyring: Sendable, Redacted {
         }
     }
 
-    /// The same keys without the index key that no row needs.
+    /// The same keys without the former index key, which no row needs any more.
     package var droppingFormerIndexKey: Keyring { with { $0.formerIndexKey = nil } }
 
     // MARK: Audit keys
 
-    /// More than anyone needs: a former key goes with the last row under it.
+    /// A generous limit: a former key is dropped with the last row under it.
     package static let mostFormerAuditKeys = 32
 
     /// The key of a row of the trail.
@@ -148,7 +149,7 @@ package final class Keyring: Sendable, Redacted {
         formerAuditKeys.first { sequence <= $0.through }?.key ?? auditKey
     }
 
-    /// The same keys with another key for the rows after this one.
+    /// The same keys with a new audit key for the rows after this one.
     ///
     /// - Parameter time: Now, in milliseconds since 1970.
     package func replacingAuditKey(by new: SealingKey, after sequence: Int64, at time: Int64) -> Keyring {
@@ -159,7 +160,7 @@ package final class Keyring: Sendable, Redacted {
         }
     }
 
-    /// The same keys without one under which there is no row.
+    /// The same keys without an audit key that no row needs.
     package func droppingAuditKey(_ id: KeyID) -> Keyring {
         with { $0.formerAuditKeys.removeAll { $0.key.id == id } }
     }

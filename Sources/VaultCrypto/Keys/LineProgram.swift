@@ -2,23 +2,23 @@ import CProcess
 import CSodium
 import Glibc
 
-/// A program of the operator's that answers lines with lines. It is started once, and ended with this value. Used by one
+/// A program of the operator's that answers lines with lines. It is started once, and ends with this value. Used by one
 /// thread at a time.
 ///
-/// No shell reads its arguments, it gets no descriptors but its streams, and what it says on standard error is discarded:
-/// it may quote what it was given.
+/// No shell reads its arguments, and it inherits only its standard streams. Its standard error is discarded, because it
+/// may quote its input.
 package final class LineProgram {
     private let program: OperatorProgram
     private let longest: Int
     private var process: pid_t = 0
     private var input: Int32 = -1
     private var output: Int32 = -1
-    /// What it has printed and was not yet taken.
+    /// Printed bytes that have not been consumed yet.
     private var printed: [UInt8] = []
 
     /// - Parameters:
-    ///   - arguments: the program's absolute path, and what it is called with.
-    ///   - longest: of one line that it may print.
+    ///   - arguments: the program's absolute path, then its arguments.
+    ///   - longest: the maximum length of a line that it prints.
     ///   - timeLimit: for the answer to each batch.
     package init(_ arguments: [String], longest: Int, timeLimit: Duration) throws(VaultCryptoError) {
         let environment = OperatorProgram.inheritedButOurs
@@ -56,7 +56,7 @@ package final class LineProgram {
         guard failure == 0 else { throw program.failed("cannot be started: \(SystemError.text(failure))") }
     }
 
-    /// Gives it lines, which have no line feed, and takes as many back.
+    /// Sends it lines without line feeds, and returns one answer for each.
     package func answers(to lines: [[UInt8]]) throws(VaultCryptoError) -> [[UInt8]] {
         guard !lines.isEmpty else { return [] }
         var rest: ArraySlice<UInt8> = []
@@ -78,7 +78,7 @@ package final class LineProgram {
         return answers
     }
 
-    /// Says that no more comes. It must end by itself, and well.
+    /// Closes its input. It must then exit by itself, with exit code 0.
     package func finish() throws(VaultCryptoError) {
         Self.close(input)
         input = -1
@@ -103,17 +103,17 @@ package final class LineProgram {
     }
 
     private func write(_ rest: inout ArraySlice<UInt8>) throws(VaultCryptoError) {
-        // A socket, because writing to a pipe that no one reads is a signal.
+        // A socket, because writing to a pipe that has no reader raises a signal.
         let count = unsafe rest.withUnsafeBytes { unsafe send(input, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
         if count > 0 { rest = rest.dropFirst(count) }
-        // That it reads no more is told by its end.
+        // If it stops reading, its exit reports that.
         guard count >= 0 || [EAGAIN, EINTR, EPIPE].contains(errno) else {
             throw program.failed("does not take its input: \(SystemError.text(errno))")
         }
         if count < 0, errno == EPIPE { rest = [] }
     }
 
-    /// Takes what is there; false once it has closed its output.
+    /// Reads the available output; false once it has closed its output.
     private func read() throws(VaultCryptoError) -> Bool {
         var chunk = [UInt8](repeating: 0, count: 65_536)
         defer { Self.wipe(&chunk) }

@@ -1,25 +1,26 @@
 import Glibc
 
-/// A program of the operator's that gives a key, wraps one, or keeps what a witness has seen. No shell reads its arguments.
+/// A program of the operator's that prints a key, wraps one, or stores a witness's record. No shell reads its
+/// arguments.
 package struct OperatorProgram: Sendable {
-    /// What it printed, and how it ended.
+    /// Its output and exit code.
     package struct Outcome {
         package let output: SecretBytes
-        /// The beginning of what it said, line by line, with nothing in it that a terminal would obey.
+        /// The beginning of its standard error, line by line, without terminal control characters.
         let errors: String
         package let status: Int32
     }
 
     static let maximumErrorByteCount = 2048
-    /// The exit code of a program that may succeed if it is run once more.
+    /// The exit code of a program that asks to be run again.
     package static let tryAgain: Int32 = 75
 
-    /// The program's absolute path, and what it is called with.
+    /// The program's absolute path, then its arguments.
     package let arguments: [String]
     /// Each `NAME=value`.
     let environment: [String]
     let timeLimit: Duration
-    /// When it must have ended, whatever its own limit is.
+    /// The time when it must have ended, whatever its own limit is.
     private var end: ContinuousClock.Instant?
 
     package init(
@@ -27,7 +28,7 @@ package struct OperatorProgram: Sendable {
     ) throws(VaultCryptoError) {
         guard let path = arguments.first, path.hasPrefix("/") else {
             throw VaultCryptoError(
-                .keySourceFailed, "the program is not named by its absolute path",
+                .keySourceFailed, "the program is not given by an absolute path",
                 hint: "for example: [\"/usr/bin/pass\", \"show\", \"vault-key\"]")
         }
         guard !arguments.contains(where: { $0.utf8.contains(0) }) else {
@@ -38,10 +39,10 @@ package struct OperatorProgram: Sendable {
         self.timeLimit = timeLimit
     }
 
-    /// The same with one more variable, `NAME=value`.
+    /// The same program with one more variable, `NAME=value`.
     package func adding(_ variable: String) -> OperatorProgram { OperatorProgram(self, environment + [variable]) }
 
-    /// The same with an end for all its runs together.
+    /// The same program with one deadline for all its runs together.
     func ending(at end: ContinuousClock.Instant?) -> OperatorProgram {
         var program = self
         program.end = end
@@ -53,7 +54,7 @@ package struct OperatorProgram: Sendable {
         self.environment = environment
     }
 
-    /// Runs it in `/`, with these variables and no descriptors but its three streams.
+    /// Runs it in `/`, with these variables and only the three standard streams.
     func run(_ more: [String] = [], input: UnsafeRawBufferPointer, limit: Int) throws(VaultCryptoError) -> Outcome {
         let deadline = end.map { min($0, .now + timeLimit) } ?? .now + timeLimit
         guard deadline > .now else { throw failed("was not run: the time for programs is used up", .keySourceBusy) }
@@ -70,7 +71,7 @@ package struct OperatorProgram: Sendable {
         return Outcome(output: run.takeOutput(), errors: errors, status: status)
     }
 
-    /// Without control characters, blank lines, and blanks at the end of each.
+    /// Removes control characters, blank lines, and blanks at the end of lines.
     private static func lines(_ bytes: [UInt8]) -> [String] {
         String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).compactMap { line in
             var scalars = String.UnicodeScalarView()
@@ -80,7 +81,7 @@ package struct OperatorProgram: Sendable {
         }
     }
 
-    /// Runs it, and once more if it says that this may help.
+    /// Runs it, and runs it again if it asks for that.
     package func ask(
         _ verb: String, input: UnsafeRawBufferPointer, limit: Int
     ) throws(VaultCryptoError) -> Outcome {
@@ -88,7 +89,7 @@ package struct OperatorProgram: Sendable {
         return outcome.status == Self.tryAgain ? try unsafe run([verb], input: input, limit: limit) : outcome
     }
 
-    /// Refuses a program that others could have written, or could exchange before it is started; see ``TrustedPath``.
+    /// Rejects a program that other users can change or replace before it is started; see ``TrustedPath``.
     func check() throws(VaultCryptoError) {
         let program: TrustedPath.Opened
         do throws(TrustedPath.Flaw) { program = try TrustedPath.open(arguments[0], TrustedPath.withoutReading) } catch {
@@ -109,11 +110,11 @@ package struct OperatorProgram: Sendable {
         VaultCryptoError(code, "the program \(shown) \(why)", hint: hint)
     }
 
-    /// Says how it ended, unless it ended well.
+    /// The error of its exit code, unless it succeeded.
     package func refusal(_ outcome: Outcome) -> VaultCryptoError? {
         guard outcome.status != 0 else { return nil }
         let words = outcome.errors.isEmpty ? "" : ": \(outcome.errors.replacing("\n", with: "; "))"
-        // Twice: it was run once more.
+        // It failed twice, because it was run again.
         let code: VaultCryptoError.Code = outcome.status == Self.tryAgain ? .keySourceBusy : .keySourceFailed
         return failed("ended with exit code \(outcome.status)\(words)", code)
     }
@@ -122,8 +123,8 @@ package struct OperatorProgram: Sendable {
 }
 
 extension OperatorProgram {
-    /// The line of a key file that a program prints, as for `RESTIC_PASSWORD_COMMAND`. It gets the variables of this
-    /// process, because password managers need theirs, but none of our own.
+    /// The line of a key file that a program prints, as with `RESTIC_PASSWORD_COMMAND`. The program gets the variables
+    /// of this process, because password managers need theirs, but none of our own.
     package static func keyLine(_ arguments: [String]) throws(VaultCryptoError) -> SecretBytes {
         let program = try OperatorProgram(
             arguments, environment: inheritedButOurs, timeLimit: .seconds(30))
@@ -133,7 +134,7 @@ extension OperatorProgram {
         return outcome.output
     }
 
-    /// All variables of this process but those that may name the vault's keys.
+    /// All variables of this process except those that may name the vault's keys.
     package static var inheritedButOurs: [String] { inherited { !$0.hasPrefix("TOKENVAULT_") } }
 
     /// Variables of this process, each `NAME=value`.

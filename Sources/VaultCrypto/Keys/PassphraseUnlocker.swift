@@ -7,7 +7,7 @@ package struct PassphraseUnlocker: SlotUnlocker, SlotMaker {
 
     package static let maximumByteCount = 64 * 1024
 
-    /// - Parameter cost: what a slot made from now on costs; a slot that exists has its own.
+    /// - Parameter cost: The cost of new slots; an existing slot has its own.
     package init(_ passphrase: SecretBytes, cost: Argon2Cost = .standard) throws(VaultCryptoError) {
         guard !passphrase.isEmpty else {
             throw VaultCryptoError(.passphraseEmpty, "the passphrase is empty")

@@ -2,7 +2,7 @@ import CProcess
 import CSodium
 import Glibc
 
-/// One run of a program, in a process group of its own.
+/// One run of a program, in its own process group.
 @safe struct ProgramRun: ~Copyable {
     private var process: pid_t = 0
     private var output: Int32 = -1
@@ -11,7 +11,7 @@ import Glibc
     private(set) var errors: [UInt8] = []
     private(set) var isTooLong = false
 
-    /// Starts it. What it is to read fits into the pipe, so that nothing waits for it to be read.
+    /// Starts it. Its input must fit into the pipe, so that writing it never blocks.
     mutating func start(
         _ arguments: [String], _ environment: [String], input: UnsafeRawBufferPointer
     ) throws(VaultCryptoError) {
@@ -69,7 +69,7 @@ import Glibc
         defer { for index in unsafe words.indices { unsafe free(words[index]) } }
         var variables = unsafe environment.map { unsafe strdup($0) } + [nil]
         defer { for index in unsafe variables.indices { unsafe free(variables[index]) } }
-        // A process that is just being started elsewhere may hold the file open for a moment to which a script was written.
+        // A process that is being started elsewhere may briefly hold a just-written script open.
         for _ in 0..<mostBusyTries {
             let failure = unsafe posix_spawn(&process, arguments[0], &actions, &attributes, &words, &variables)
             guard failure == ETXTBSY else { return failure }
@@ -78,10 +78,10 @@ import Glibc
         return ETXTBSY
     }
 
-    /// For two seconds.
+    /// Two seconds' worth.
     private static let mostBusyTries = 200
 
-    /// Reads what it prints until it has closed its streams; false if the time was over before.
+    /// Reads its output until it closes its streams; false if the deadline passed first.
     mutating func collect(limit: Int, until deadline: ContinuousClock.Instant) -> Bool {
         var open = [output, error]
         while !open.isEmpty {
@@ -101,7 +101,7 @@ import Glibc
         return true
     }
 
-    /// False at the end.
+    /// False at the end of the stream.
     private mutating func read(_ descriptor: Int32, _ limit: Int) -> Bool {
         var chunk = [UInt8](repeating: 0, count: 4096)
         defer { Self.wipe(&chunk) }
@@ -110,7 +110,7 @@ import Glibc
         guard count > 0 else { return count < 0 && errno == EINTR }
         if descriptor == output {
             isTooLong = bytes.count + count > limit
-            // Never grows: nothing of a secret is left in memory that was given back.
+            // Never grows, so that no part of a secret is left in freed memory.
             if bytes.isEmpty { bytes.reserveCapacity(limit) }
             if !isTooLong { bytes += chunk[..<count] }
         } else {
@@ -119,7 +119,7 @@ import Glibc
         return true
     }
 
-    /// The exit code, or 128 and the number of the signal; nil if it has not ended in time.
+    /// The exit code, or 128 plus the signal number; nil if it has not ended in time.
     mutating func wait(until deadline: ContinuousClock.Instant) -> Int32? {
         ChildProcess.exitCode(of: &process, until: deadline)
     }
@@ -129,7 +129,7 @@ import Glibc
         return SecretBytes(copying: bytes)
     }
 
-    /// Ends whatever still runs of it.
+    /// Kills the rest of its process group.
     mutating func end() {
         ChildProcess.kill(process)
         Self.wipe(&bytes)

@@ -1,5 +1,5 @@
 /// The public half of an age identity (X25519). Anyone who knows it can make a key slot for it; only the identity opens
-/// that.
+/// that slot.
 package struct Recipient: Hashable, Sendable {
     package static let byteCount = 32
     private static let prefix = "age"
@@ -12,7 +12,7 @@ package struct Recipient: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Reads `age1…`, as `age-keygen` prints it.
+    /// Reads `age1…`, the form that `age-keygen` prints.
     package init(text: String) throws(VaultCryptoError) {
         var bytes = [UInt8](repeating: 0, count: Self.byteCount)
         var text = text
@@ -33,7 +33,7 @@ package struct Recipient: Hashable, Sendable {
     private static func refusal(of text: String) -> VaultCryptoError {
         if text.uppercased().hasPrefix(Identity.prefix) {
             return VaultCryptoError(
-                .recipientMalformed, "this is a secret identity, where its recipient is wanted",
+                .recipientMalformed, "this is a secret identity, but its recipient is needed",
                 hint:
                     "use the recipient, age1…, which `age-keygen -y` prints; assume that others have seen the identity")
         }
@@ -46,7 +46,7 @@ package struct Recipient: Hashable, Sendable {
             hint: "use the line that `age-keygen` prints: age1…")
     }
 
-    /// What was given, if it cannot be a secret in the wrong place.
+    /// The given text, unless it may be a secret in the wrong place.
     private static func named(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
         return text.lowercased().hasPrefix("age1") && isPlain ? String(text.prefix(64)) : "this"

@@ -23,7 +23,7 @@ package struct RecipientMaker: SlotMaker {
     }
 }
 
-/// Identities of age, kept in guarded memory. The first one is the one that a slot is made for.
+/// Age identities, kept in guarded memory. New slots are made for the first one.
 package struct IdentityUnlocker: SlotUnlocker, SlotMaker {
     private let identities: [Identity]
 
@@ -39,7 +39,7 @@ package struct IdentityUnlocker: SlotUnlocker, SlotMaker {
         return nil
     }
 
-    /// The slot gets another key whenever it is sealed anew.
+    /// The slot gets another key whenever it is resealed.
     package func follower(of key: SealingKey) -> any SlotUnlocker { self }
 
     package func makeSlot(

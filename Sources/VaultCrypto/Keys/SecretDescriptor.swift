@@ -1,6 +1,6 @@
 import Glibc
 
-/// Reads a secret from a descriptor that whoever started this process has opened.
+/// Reads a secret from a descriptor that the parent process opened.
 package struct SecretDescriptor {
     private let descriptor: Int32
     private let title: String
@@ -12,7 +12,7 @@ package struct SecretDescriptor {
         self.limit = limit
     }
 
-    /// To the end. The descriptor is closed then, unless it is one of the three that every process has.
+    /// Reads to the end. The descriptor is then closed, unless it is one of the three standard streams.
     package func read() throws(VaultCryptoError) -> SecretBytes {
         guard descriptor >= 0, fcntl(descriptor, F_GETFD) >= 0 else {
             throw VaultCryptoError(.keySourceFailed, "file descriptor \(descriptor) is not open")
@@ -29,7 +29,7 @@ package struct SecretDescriptor {
     static func contents(
         of descriptor: Int32, _ title: String, _ limit: Int
     ) throws(VaultCryptoError) -> SecretBytes {
-        // One byte more than may be there, so that what is too long is seen.
+        // One byte more than allowed, to detect a secret that is too long.
         let room = limit + 1
         var count = 0
         let buffer = try unsafe SecretBytes(count: room) { target throws(VaultCryptoError) in

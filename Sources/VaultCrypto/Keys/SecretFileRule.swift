@@ -1,14 +1,15 @@
 import Glibc
 
-/// Who may be able to read a file that holds a secret.
+/// The rule for who may be able to read a file that holds a secret.
 ///
-/// A file of ours is ours alone. A file of root's may be read by others where root meant that: a mode that no one can
-/// write with and only a group can read, as a Kubernetes volume with `fsGroup` has, or a file system in memory that is
-/// mounted read-only for this process, as Docker and Kubernetes mount secrets.
+/// A file of this user must be readable by this user only. A file of root's may be readable by others where root
+/// allowed that: no one has write permission and only a group can read it, as in a Kubernetes volume with `fsGroup`, or
+/// it is on an in-memory file system that is mounted read-only for this process, as Docker and Kubernetes mount
+/// secrets.
 struct SecretFileRule {
     let mode: UInt32
     let owner: UInt32
-    /// Nil if that cannot be known.
+    /// Nil if it is unknown.
     let mount: MountView?
 
     func allows(user: UInt32) -> Bool {
@@ -21,13 +22,13 @@ struct SecretFileRule {
     }
 }
 
-/// What the kernel says of the mount that a file was opened through.
+/// The kernel's description of the mount that a file was opened through.
 struct MountView: Equatable {
     let isMemory: Bool
     let isReadOnly: Bool
 
-    /// From `/proc/self/mountinfo` (proc(5)).
-    /// - Parameter id: the first number of a line.
+    /// Parses `/proc/self/mountinfo` (proc(5)).
+    /// - Parameter id: The first number of a line.
     init?(mountInfo: String, id: Substring) {
         for line in mountInfo.split(separator: "\n") {
             let fields = line.split(separator: " ")
@@ -52,7 +53,7 @@ struct MountView: Equatable {
 }
 
 package enum MountedFile {
-    /// Whether a file lies on a file system in memory; nil if that cannot be known.
+    /// Whether a file is on an in-memory file system; nil if that is unknown.
     package static func isInMemory(_ path: String) -> Bool? {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { return nil }

@@ -1,4 +1,4 @@
-/// Something that may want to know for which vault it works.
+/// Something that may need to know which vault it works for.
 package protocol BoundToVault: Sendable {
     func bound(to vault: Bytes16) -> Self
 }
@@ -9,14 +9,14 @@ extension BoundToVault {
 
 /// Something that can produce the key of a slot: a key file, a passphrase.
 package protocol SlotUnlocker: BoundToVault {
-    /// The slot's key, or `nil` if the slot is not for this unlocker or its key is another one.
+    /// The slot's key, or `nil` if the slot is not for this unlocker or has another key.
     func slotKey(for slot: KeySlotDescription) throws(VaultCryptoError) -> SealingKey?
-    /// What it costs to ask for the key of this slot; nil: next to nothing.
+    /// The cost of asking for this slot's key; nil if it is negligible.
     func cost(of slot: KeySlotDescription) -> Argon2Cost?
-    /// The same, and whatever programs it runs end by then.
+    /// The same unlocker, with a deadline for the programs that it runs.
     func ending(at end: ContinuousClock.Instant) -> any SlotUnlocker
-    /// What opens the slot of this key again after the vault key was replaced. It asks no one, and holds no more than
-    /// what opened the slot.
+    /// An unlocker that opens the slot of this key again after the vault key was replaced. It asks no user and runs no
+    /// program, and holds only what opened the slot.
     func follower(of key: SealingKey) -> any SlotUnlocker
 }
 
@@ -28,7 +28,7 @@ extension SlotUnlocker {
     package func follower(of key: SealingKey) -> any SlotUnlocker { HeldSlotKey(key) }
 }
 
-/// The key of one slot, which was made or opened before.
+/// The key of one slot that was made or opened before.
 package struct HeldSlotKey: SlotUnlocker {
     private let key: SealingKey
 
@@ -39,19 +39,19 @@ package struct HeldSlotKey: SlotUnlocker {
     }
 }
 
-/// What opening a vault may cost, whatever its key slots ask for. They are plaintext: an attacker who can write to the
-/// file can plant rows that keep a process busy for hours, or exhaust its memory.
+/// The maximum cost of opening a vault, whatever its key slots demand. Slots are plaintext: an attacker who can write
+/// to the file can plant rows that keep a process busy for hours, or exhaust its memory.
 package struct UnlockingPolicy: Hashable, Sendable {
-    /// Of one try.
+    /// The memory of one attempt.
     package var memoryKiB: UInt32
-    /// Passes times KiB, of all tries together.
+    /// Passes times KiB, for all attempts together.
     package var work: UInt64
-    /// Of all programs together.
+    /// The time for all programs together.
     package var programTime = Duration.seconds(30)
-    /// The slot that opened last: it is tried first. Only a proposal.
+    /// The slot that opened last, which is tried first. It is only a suggestion.
     package var likelySlot: Bytes16?
 
-    /// - Parameter work: by default as many passes as 32 slots of the standard cost take: about half a minute.
+    /// - Parameter work: The default allows as many passes as 32 slots of the standard cost take: about half a minute.
     package init(
         memoryKiB: UInt32 = 1024 * 1024, work: UInt64 = UInt64(KeySlot.maximumCount) * Argon2Cost.standard.work
     ) {

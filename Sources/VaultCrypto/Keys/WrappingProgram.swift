@@ -1,9 +1,9 @@
-/// Slot keys that a program of the operator's wraps and unwraps: a key management service, a TPM, clevis.
+/// Slot keys that an operator's program wraps and unwraps: a key management service, a TPM, clevis.
 ///
-/// Which program that is comes from the operator at each opening, never from the vault. It is called as
-/// `PROGRAM … wrap` with 32 bytes on standard input and prints the wrapped key, and as `PROGRAM … unwrap` the other way
-/// round. Exit code 75 means *try again*, any other but 0 a refusal. A line `key-name: TEXT` on standard error of `wrap`
-/// says what it calls the key that it used.
+/// The operator names the program at each opening; the vault never does. `PROGRAM … wrap` reads 32 bytes on standard
+/// input and prints the wrapped key; `PROGRAM … unwrap` does the reverse. Exit code 75 means *try again*, any other
+/// nonzero code is a refusal. A line `key-name: TEXT` on standard error of `wrap` gives the program's name for the key
+/// that it used.
 package struct WrappingProgram: SlotUnlocker, SlotMaker {
     private static let timeLimit = Duration.seconds(10)
     private static let keyNamePrefix = "key-name: "
@@ -13,7 +13,7 @@ package struct WrappingProgram: SlotUnlocker, SlotMaker {
     private var vault: Bytes16?
     private var end: ContinuousClock.Instant?
 
-    /// - Parameter variables: names of variables of this process that the program gets beside `PATH`, `HOME` and `LANG`.
+    /// - Parameter variables: Variables of this process that the program gets in addition to `PATH`, `HOME` and `LANG`.
     package init(_ arguments: [String], passing variables: [String] = []) throws(VaultCryptoError) {
         _ = try OperatorProgram(arguments, environment: [], timeLimit: Self.timeLimit)
         self.arguments = arguments
@@ -50,7 +50,7 @@ package struct WrappingProgram: SlotUnlocker, SlotMaker {
         let outcome = try run("wrap", bytes, slot: id, limit: limit)
         let blob = unsafe outcome.output.withUnsafeBytes { unsafe [UInt8]($0) }
         guard !blob.isEmpty else { throw try program(slot: id).failed("printed no wrapped key") }
-        // A slot that does not open is found out now, and not when it is needed.
+        // A slot that does not open is detected now, not when it is needed.
         guard try unwrap(blob, slot: id).isSame(as: key) else {
             throw try program(slot: id).failed("does not unwrap what it has wrapped")
         }
@@ -101,7 +101,7 @@ package struct WrappingProgram: SlotUnlocker, SlotMaker {
         return try OperatorProgram(arguments, environment: environment, timeLimit: Self.timeLimit).ending(at: end)
     }
 
-    /// One line of what the program said.
+    /// The key name in the program's standard error.
     private static func keyName(_ errors: String) -> String? {
         guard let start = errors.firstRange(of: keyNamePrefix) else { return nil }
         let name = errors[start.upperBound...].prefix { $0 != "\n" }

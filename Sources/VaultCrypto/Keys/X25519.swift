@@ -1,7 +1,7 @@
 import CSodium
 
-/// How age wraps a file key for an X25519 recipient (<https://age-encryption.org/v1>, "The X25519 recipient type").
-/// Here the wrapping key is the key of a slot.
+/// The age wrapping of a file key for an X25519 recipient (<https://age-encryption.org/v1>, "The X25519 recipient
+/// type"). Here the wrapping key is the key of a slot.
 enum X25519 {
     private static let info = Array("age-encryption.org/v1/X25519".utf8)
 
@@ -21,7 +21,7 @@ enum X25519 {
     /// `HKDF-SHA-256(ikm = X25519(secret, peer), salt = share ‖ recipient, info)`, 32 bytes.
     ///
     /// - Parameters:
-    ///   - secret: The ephemeral secret of who wraps, or that of the identity: 32 readable bytes.
+    ///   - secret: The ephemeral secret of the wrapping side, or the identity's secret: 32 readable bytes.
     ///   - peer: The other side's public half.
     ///   - share: The public half of the ephemeral secret.
     static func wrapKey(
@@ -32,7 +32,7 @@ enum X25519 {
         let isDone = unsafe withUnsafeTemporaryAllocation(byteCount: 32, alignment: 16) { shared -> Bool in
             guard let start = shared.baseAddress, peer.count == Recipient.byteCount else { return false }
             defer { unsafe sodium_memzero(start, shared.count) }
-            // Gives an error for a peer of low order, whose shared secret is all zero.
+            // Fails for a peer of low order, whose shared secret is all zero.
             let status = unsafe peer.withUnsafeBufferPointer { peer -> Int32 in
                 guard let peer = peer.baseAddress else { return -1 }
                 return unsafe crypto_scalarmult_curve25519(start.u8, secret.u8, peer)

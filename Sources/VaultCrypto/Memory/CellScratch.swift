@@ -1,6 +1,6 @@
 import CSodium
 
-/// Guarded memory in which plaintext lies while cells are open. Openings nest: the last one opened ends first.
+/// Guarded memory for the plaintext of open cells. Openings nest: the last one opened ends first.
 ///
 /// One per thread or connection: it must not be used by two threads at once.
 package final class CellScratch {

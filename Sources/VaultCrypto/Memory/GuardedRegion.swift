@@ -1,11 +1,11 @@
 import CSodium
 
-/// A place in guarded memory.
+/// An address in guarded memory.
 @safe struct GuardedAddress: @unchecked Sendable {
     let pointer: UnsafeMutableRawPointer
 }
 
-/// One `sodium_malloc` region: guard pages on both sides, left out of core dumps, wiped when freed.
+/// One `sodium_malloc` region: guard pages on both sides, excluded from core dumps, wiped when freed.
 @safe struct GuardedRegion: ~Copyable {
     let base: UnsafeMutableRawPointer
     let byteCount: Int
@@ -14,7 +14,7 @@ import CSodium
 
     typealias Lock = @Sendable (_ start: GuardedAddress, _ byteCount: Int) -> Bool
 
-    /// `sodium_malloc` also locks, but does not say when that failed; locking again is harmless and gives an answer.
+    /// `sodium_malloc` also locks, but does not report a failure; locking again is harmless and returns the result.
     static let lockWithSodium: Lock = { unsafe sodium_mlock($0.pointer, $1) == 0 }
 
     init(byteCount: Int, lock: Lock) throws(VaultCryptoError) {

@@ -3,14 +3,14 @@ import Synchronization
 
 /// All keys of the process: slabs of guarded memory cut into 64-byte slots.
 ///
-/// A guarded allocation per key would not do: a process gets about 16 000 of them, and an unprivileged user about
-/// 2 000 locked ones, after which the rest are silently not locked.
+/// A guarded allocation per key would not scale: a process gets about 16 000 of them, and an unprivileged user about 2
+/// 000 locked ones, after which the rest are silently not locked.
 final class KeyMemory: Sendable {
     static let shared = KeyMemory()
     static let slotByteCount = 64
     static let slabByteCount = 64 * 1024
 
-    /// One key's place.
+    /// The address of one key.
     typealias Slot = GuardedAddress
 
     private final class Slab {

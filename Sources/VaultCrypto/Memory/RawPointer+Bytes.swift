@@ -1,8 +1,8 @@
 extension [UInt8] {
     private static let zeroes = [UInt8](repeating: 0, count: 2_048)
 
-    /// Zeroed bytes. Copied where they are few, as those of most cells are: the other initialisers look up the type of their
-    /// storage each time, which takes longer.
+    /// Zeroed bytes. Copied where they are few, as in most cells: the other initialisers look up the type of their
+    /// storage each time, which is slower.
     package init(zeroes count: Int) {
         if count > Self.zeroes.count {
             self.init(repeating: 0, count: count)

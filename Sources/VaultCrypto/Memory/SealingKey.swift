@@ -21,7 +21,7 @@ import CSodium
         try generate(in: .shared)
     }
 
-    /// A new random key that is called after what it belongs to.
+    /// A new random key with the id of its owner.
     package static func generate(id: KeyID) throws(VaultCryptoError) -> SealingKey {
         try generate(in: .shared, id: id)
     }
@@ -32,7 +32,7 @@ import CSodium
         return key
     }
 
-    /// A copy of 32 bytes that the caller holds, and still has to wipe.
+    /// Copies 32 bytes that the caller holds and must still wipe.
     package convenience init(id: KeyID, copying source: UnsafeRawBufferPointer) throws(VaultCryptoError) {
         guard source.count == Self.byteCount, let base = source.baseAddress else {
             throw VaultCryptoError(.malformedRecord, "a key does not have 32 bytes")
@@ -41,13 +41,13 @@ import CSodium
         unsafe pointer.copyMemory(from: base, byteCount: Self.byteCount)
     }
 
-    /// The key that wraps a vault key. Its id is derived from it, so that a wrong key is known before it is tried
+    /// The key that wraps a vault key. Its id is derived from it, so that a wrong key is detected before it is tried
     /// and never mistaken for a damaged slot.
     package static func slotKey(
         filling fill: (UnsafeMutableRawBufferPointer) throws(VaultCryptoError) -> Void
     ) throws(VaultCryptoError) -> SealingKey {
         let draft = try SealingKey(id: KeyID(.zero), memory: .shared)
-        // Nothing refers to the draft any longer while its memory is filled and copied.
+        // The draft has no other references while its memory is filled and copied.
         return try withExtendedLifetime(draft) { () throws(VaultCryptoError) in
             try unsafe fill(UnsafeMutableRawBufferPointer(start: draft.pointer, count: byteCount))
             return try unsafe SealingKey(
@@ -64,10 +64,10 @@ import CSodium
         }
     }
 
-    /// Valid for as long as the key lives: code that passes it on keeps the key alive with `withExtendedLifetime`.
+    /// Valid while the key lives: code that passes it on keeps the key alive with `withExtendedLifetime`.
     var pointer: UnsafeMutableRawPointer { unsafe slot.pointer }
 
-    /// The key's 32 bytes. They must not outlive the call, nor be copied to memory that is not wiped.
+    /// The key's 32 bytes. They must not outlive the call, or be copied to memory that is not wiped.
     package func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
         defer { withExtendedLifetime(self) {} }
         return try unsafe body(UnsafeRawBufferPointer(start: pointer, count: Self.byteCount))

@@ -1,8 +1,8 @@
 import CSodium
 import Glibc
 
-/// A secret in ordinary memory: a token, a verifier, a client secret. Shown by no rendering, wiped when the last copy
-/// goes. What is made out of it (a `String`) is not wiped.
+/// A secret in ordinary memory: a token, a verifier, a client secret. No rendering shows it, and it is wiped when the
+/// last copy is released. A `String` made from it is not wiped.
 package struct SecretBytes: @unchecked Sendable, Redacted {
     /// Length and bytes in one allocation.
     private final class Storage: ManagedBuffer<Int, UInt8> {
@@ -15,7 +15,7 @@ package struct SecretBytes: @unchecked Sendable, Redacted {
 
     private let storage: Storage
 
-    /// Memory of `count` bytes that `fill` must write completely.
+    /// Allocates `count` bytes, which `fill` must write completely.
     package init<E: Error>(
         count: Int, filling fill: (UnsafeMutableRawBufferPointer) throws(E) -> Void
     ) throws(E) {
@@ -53,7 +53,8 @@ package struct SecretBytes: @unchecked Sendable, Redacted {
     /// The secret as text, in memory that is not wiped; `nil` if it is not UTF-8.
     package func string() -> String? {
         unsafe withUnsafeBytes { bytes in
-            // `String(validating:as:)` takes three times as long. What is no UTF-8 is decoded to something else.
+            // `String(validating:as:)` takes three times as long. Invalid UTF-8 decodes to a different string, which is
+            // detected.
             var text = unsafe String(decoding: bytes, as: UTF8.self)
             let isExact = text.withUTF8 { decoded in
                 guard let first = decoded.baseAddress, let second = bytes.baseAddress else {
@@ -80,7 +81,7 @@ extension SecretBytes: Equatable {
         }
     }
 
-    /// By pieces of 64 bytes, for which libsodium is ten times as fast as byte by byte.
+    /// Compares pieces of 64 bytes, which libsodium does ten times as fast as byte by byte.
     private static func isSame(_ first: UnsafePointer<UInt8>, _ second: UnsafePointer<UInt8>, _ count: Int) -> Bool {
         let piece = Int(crypto_verify_64_BYTES)
         let whole = count / piece * piece

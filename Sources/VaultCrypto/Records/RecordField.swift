@@ -3,11 +3,11 @@
     package let tag: UInt8
     package let bytes: UnsafeRawBufferPointer
 
-    /// Tags from here on may be ignored by a reader that does not know them.
+    /// The first tag that a reader may ignore if it does not know it.
     package static let firstOptionalTag: UInt8 = 128
 
-    /// What a reader does with a tag it does not know: below 128 the record is refused, from 128 the field is passed
-    /// over, and gone when the record is next written.
+    /// Handles an unknown tag: below 128 the record is rejected; from 128 the field is skipped, and lost when the
+    /// record is next written.
     package func ignoreIfOptional() throws(VaultCryptoError) {
         guard tag >= Self.firstOptionalTag else {
             throw VaultCryptoError(
@@ -26,7 +26,7 @@
         switch try uint8() {
         case 0: return false
         case 1: return true
-        default: throw VaultCryptoError(.malformedRecord, "a record holds a truth value that is neither 0 nor 1")
+        default: throw VaultCryptoError(.malformedRecord, "a record has a boolean that is neither 0 nor 1")
         }
     }
 
@@ -40,7 +40,7 @@
         return value
     }
 
-    /// The content, if it is a key's 32 bytes.
+    /// The content, if it is a 32-byte key.
     package func keyBytes() throws(VaultCryptoError) -> UnsafeRawBufferPointer {
         guard unsafe bytes.count == SealingKey.byteCount else { throw wrongLength }
         return unsafe bytes
@@ -53,13 +53,13 @@
         return text
     }
 
-    /// A copy that is wiped when it goes.
+    /// A copy that is wiped when it is released.
     package func secret() -> SecretBytes { unsafe SecretBytes(copying: bytes) }
 
-    /// The content read as a record inside this one.
+    /// The content, read as a nested record.
     package func record() -> RecordReader { unsafe RecordReader(bytes) }
 
-    /// The content read as a list.
+    /// The content, read as a list.
     package func elements() -> RecordElements { unsafe RecordElements(bytes) }
 
     private var wrongLength: VaultCryptoError {

@@ -1,7 +1,7 @@
-/// Reads a tagged binary record in place. What it gives out points into the caller's buffer.
+/// Reads a tagged binary record in place. Returned values point into the caller's buffer.
 ///
-/// Everything that `RecordWriter` would not have written is an error: a tag that does not ascend (so also a field that
-/// stands twice), a length that is not minimal or reaches beyond the end, bytes that are no field.
+/// Anything that `RecordWriter` would not write is an error: a tag that does not ascend (including a repeated field), a
+/// length that is not minimal or exceeds the buffer, bytes that are not a field.
 package struct RecordReader {
     private var cursor: RecordCursor
     private var lastTag: UInt8 = 0
@@ -14,14 +14,14 @@ package struct RecordReader {
     package mutating func next() throws(VaultCryptoError) -> RecordField? {
         guard let tag = cursor.byte() else { return nil }
         guard tag > lastTag else {
-            throw VaultCryptoError(.malformedRecord, "a record's fields are out of order or stand twice")
+            throw VaultCryptoError(.malformedRecord, "a record's fields are out of order or repeated")
         }
         lastTag = tag
         return unsafe RecordField(tag: tag, bytes: try cursor.lengthPrefixedBytes())
     }
 }
 
-/// Goes through a list field, element by element.
+/// Iterates over the elements of a list field.
 package struct RecordElements {
     private var cursor: RecordCursor
 
@@ -35,7 +35,7 @@ package struct RecordElements {
     }
 }
 
-/// A place in a buffer that never moves beyond its end.
+/// A position in a buffer that never moves beyond the buffer's end.
 @safe struct RecordCursor {
     private let bytes: UnsafeRawBufferPointer
     private var offset = 0
@@ -72,7 +72,7 @@ package struct RecordElements {
                 return value
             }
         }
-        throw VaultCryptoError(.malformedRecord, "a record holds a length that is not written as it must be")
+        throw VaultCryptoError(.malformedRecord, "a record has a non-canonical length")
     }
 
     private static var truncated: VaultCryptoError {

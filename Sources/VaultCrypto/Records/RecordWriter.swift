@@ -1,6 +1,6 @@
 import CSodium
 
-/// Writes the tagged binary record that is a cell's plaintext. Its memory is wiped when it grows and when it goes.
+/// Writes the tagged binary record that is a cell's plaintext. Its memory is wiped when it grows and when it is freed.
 ///
 /// A field is one tag byte (1–255), the length as minimal LEB128, and the content; tags ascend. See
 /// `docs/vault-format.md`.
@@ -61,17 +61,17 @@ import CSodium
         unsafe key.withUnsafeBytes { unsafe write($0) }
     }
 
-    /// A record inside this one.
+    /// Appends a nested record.
     package mutating func append(_ tag: UInt8, record: borrowing RecordWriter) {
         unsafe append(tag, bytes: record.bytes)
     }
 
-    /// A list of records: each with its length before it.
+    /// Appends a list of records, each preceded by its length.
     package mutating func append(_ tag: UInt8, list: borrowing RecordList) {
         unsafe append(tag, bytes: list.bytes)
     }
 
-    /// Absent values leave no field.
+    /// Absent values write no field.
     package mutating func append(_ tag: UInt8, _ value: UInt8?) { if let value { append(tag, value) } }
     package mutating func append(_ tag: UInt8, _ value: Int64?) { if let value { append(tag, value) } }
     package mutating func append(_ tag: UInt8, _ value: Bytes16?) { if let value { append(tag, value) } }
@@ -117,7 +117,7 @@ import CSodium
     }
 }
 
-/// The elements of a list field, each a record or a byte string of its own.
+/// The elements of a list field, each a record or a byte string.
 package struct RecordList: ~Copyable {
     private var writer: RecordWriter
 

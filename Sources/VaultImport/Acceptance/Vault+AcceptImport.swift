@@ -5,20 +5,21 @@ import VaultAdministration
 import VaultStorage
 
 extension Vault {
-    /// Makes this vault the owner of chains that a source has owned: from now on they are renewed here. Nothing is sent by
-    /// this itself.
+    /// Makes this vault the owner of chains that a source has owned: from then on they are renewed here. The call
+    /// itself sends nothing.
     ///
     /// The source must have stopped renewing: with rotation, the second of two renewals ends the grant for both (RFC
-    /// 9700 §4.14.2). So this asks for proof: complete readings of the source, of which the first and the last are at least
-    /// ``ImportProof/pause`` apart, have found nothing new. Logins that the last reading did not find, and contested ones, stay as they are.
+    /// 9700 §4.14.2). So this requires proof: complete readings of the source, the first and the last at least
+    /// ``ImportProof/pause`` apart, that found nothing new. Logins that the last reading did not find, and contested
+    /// ones, are unchanged.
     ///
     /// - Parameters:
-    ///   - source: What the import called the source.
-    ///   - provider: Only logins of this provider; nil: of all.
-    ///   - limit: How many at most; nil: all.
-    ///   - rate: How many a second fall due at most; nil: each when its token runs out.
-    ///   - proof: What the operator can do without.
-    /// - Returns: The logins that were accepted; at most a thousand of them are named.
+    ///   - source: The import's name of the source.
+    ///   - provider: Only logins of this provider; nil for all providers.
+    ///   - limit: The maximum number of logins; nil for all.
+    ///   - rate: The maximum number of logins that fall due per second; nil if each is due when its token expires.
+    ///   - proof: The proof that the operator requires.
+    /// - Returns: The accepted logins, with the names of at most a thousand of them.
     /// - Throws: ``VaultError/Code/sourceNotQuiet`` without such a proof.
     @discardableResult
     public func acceptImport(
@@ -37,7 +38,7 @@ extension Vault {
             let (after, most) = (cursor, limit.map { $0 - acceptance.count })
             let (page, results) = try await VaultError.translating {
                 let page = try await store.loginsHeldBySource(of: handle, after: after, limit: Self.importsAtOnce)
-                // A page has logins of other sources, too, so it is not the limit that it is cut to.
+                // A page also contains logins of other sources, so the limit cannot be the page size.
                 let left = Mutex(most ?? .max)
                 let results = try await store.updateEach(page.logins) { state in
                     guard state.session.origin?.source == source, left.withLock({ $0 > 0 }) else {
@@ -56,9 +57,9 @@ extension Vault {
         return acceptance
     }
 
-    /// In one transaction: some milliseconds' worth.
+    /// The number per transaction, which takes some milliseconds.
     private static let importsAtOnce = 64
-    /// A source that is read more often within the pause is read too often.
+    /// Only this many readings are considered. A source with more of them within the pause is read too often.
     private static let mostReadings = 100
 
     private func require(_ proof: ImportProof, of source: String) async throws {
@@ -82,10 +83,9 @@ extension Vault {
     }
 }
 
-/// What must be known of a source before its logins are accepted.
+/// The evidence about a source that is required before its logins are accepted.
 public struct ImportProof: Sendable, Equatable {
-    /// For how long readings must have found nothing new. Nil: no proof is asked for,
-    /// because the source is known to be gone.
+    /// How long readings must have found nothing new. Nil requires no proof, because the source is known to be gone.
     public var pause: Duration?
 
     public init(pause: Duration? = .seconds(60)) {
@@ -93,19 +93,19 @@ public struct ImportProof: Sendable, Equatable {
     }
 }
 
-/// What `Vault.acceptImport` did.
+/// The result of `Vault.acceptImport`.
 public struct ImportAcceptance: Sendable, Equatable {
     public internal(set) var count = 0
-    /// Logins of the source that stay as they are: missing there, contested, or dead.
+    /// Unchanged logins of the source: missing there, contested, or dead.
     public internal(set) var skipped = 0
-    /// Logins that stay as they are because their rows cannot be opened.
+    /// Unchanged logins whose rows cannot be opened.
     public internal(set) var damaged = 0
-    /// The first thousand.
+    /// The first thousand logins.
     public internal(set) var logins: [LoginID] = []
 
     package static let none = ImportAcceptance()
 
-    /// Of several calls.
+    /// Adds the result of another call.
     package mutating func add(_ other: ImportAcceptance) {
         count += other.count
         skipped += other.skipped
@@ -131,7 +131,7 @@ public struct ImportAcceptance: Sendable, Equatable {
     }
 }
 
-/// Spreads when logins are due, so that a source's renewals do not all come at once.
+/// Spreads the due times of logins, so that a source's renewals do not all happen at the same time.
 private final class DuePace: Sendable {
     private let start: Timestamp
     private let step: Double?

@@ -4,9 +4,9 @@ import VaultAdministration
 import VaultStorage
 
 extension Vault {
-    /// How many imported logins there are, of which source and provider, and who owns them. Looks at every login.
+    /// Counts imported logins by source, provider and owner. Reads every login.
     ///
-    /// - Returns: In the order of the names.
+    /// - Returns: The counts, ordered by name.
     public func importStatus() async throws -> [ImportStatus] {
         try requireOpen()
         var counts: [ImportStatus.Place: ImportStatus] = [:]
@@ -32,7 +32,7 @@ extension Vault {
 
 /// Imported logins of one source at one provider.
 public struct ImportStatus: Sendable, Equatable {
-    /// What the import called the source.
+    /// The import's name of the source.
     public var source: String { place.source }
     public var provider: String? { place.provider }
     /// Logins that the source owns.
@@ -41,15 +41,15 @@ public struct ImportStatus: Sendable, Equatable {
     public internal(set) var accepted = 0
     /// Logins that both have renewed.
     public internal(set) var contested = 0
-    /// Of the held ones: those that the last complete reading did not find.
+    /// Held logins that the last complete reading did not find.
     public internal(set) var missing = 0
-    /// Of all: those that can no longer be renewed.
+    /// All logins that can no longer be renewed.
     public internal(set) var dead = 0
-    /// When the source was last read to its end, all its providers together.
+    /// When the source was last read to its end, with all its providers.
     public internal(set) var lastReading: Date?
-    /// How many changes the last reading found.
+    /// The number of changes that the last reading found.
     public internal(set) var changes: Int?
-    /// How many it found in an hour, on the average of the last readings; nil: too few of them.
+    /// The average number of changes per hour over the last readings; nil if there are too few of them.
     public internal(set) var changesPerHour: Double?
 
     struct Place: Hashable, Comparable {
@@ -62,7 +62,7 @@ public struct ImportStatus: Sendable, Equatable {
     }
 
     let place: Place
-    /// Readings that the average is made of.
+    /// The number of readings in the average.
     fileprivate static let mostReadings = 10
 
     fileprivate init(_ place: Place) { self.place = place }
@@ -74,12 +74,12 @@ public struct ImportStatus: Sendable, Equatable {
         case .contested: contested += 1
         }
         if origin.isMissing { missing += 1 }
-        // One that has expired and has no refresh token is dead, too, though no provider has refused it.
+        // An expired login without a refresh token is also dead, although no provider has rejected it.
         let isOver = !login.isRefreshable && login.expiresAt.map { $0 <= now.date } ?? false
         if login.failure != nil || isOver { dead += 1 }
     }
 
-    /// The oldest gives the beginning alone: what it found came before.
+    /// The oldest reading only marks the beginning: its changes happened before it.
     fileprivate mutating func add(_ readings: [SourceReading]) {
         guard let newest = readings.first, let oldest = readings.last else { return }
         lastReading = newest.date

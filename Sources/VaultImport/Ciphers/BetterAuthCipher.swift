@@ -2,9 +2,9 @@ import Crypto
 import OAuthClient
 import VaultCrypto
 
-/// How Better Auth encrypts tokens: XChaCha20-Poly1305 under the SHA-256 of a secret, in hexadecimal digits.
+/// Better Auth's encryption of tokens: XChaCha20-Poly1305 under the SHA-256 of a secret, in hexadecimal digits.
 ///
-/// better-auth, `packages/better-auth/src/crypto/index.ts`: `$ba$VERSION$HEX`, and before that the digits alone.
+/// better-auth, `packages/better-auth/src/crypto/index.ts`: `$ba$VERSION$HEX`; older versions wrote the digits alone.
 struct BetterAuthCipher {
     private let keys: [Int: [UInt8]]
     private let unversioned: [UInt8]?
@@ -16,7 +16,7 @@ struct BetterAuthCipher {
 
     enum Reading: Equatable {
         case plain
-        /// It has the look of a ciphertext, but there is no secret.
+        /// It looks like a ciphertext, but there is no secret.
         case maybeSealed
         case opened(String)
         case keyNeeded(version: Int?)
@@ -30,7 +30,7 @@ struct BetterAuthCipher {
             guard let key = keys[version] else { return .keyNeeded(version: version) }
             return open(parts[1], key)
         }
-        // A plain token may consist of hexadecimal digits too. Shorter than nonce and tag it is no ciphertext.
+        // A plain token may also consist of hexadecimal digits. A text shorter than nonce and tag is not a ciphertext.
         let isSealed =
             text.utf8.count > ForeignCipher.overhead * 2 && text.utf8.count.isMultiple(of: 2)
             && text.utf8.allSatisfy { Hex.value($0) != nil }

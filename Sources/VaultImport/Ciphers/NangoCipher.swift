@@ -1,7 +1,7 @@
 import Crypto
 import VaultCrypto
 
-/// How Nango encrypts: AES-256-GCM with a nonce of 12 bytes and no associated data, each part in Base64.
+/// Nango's encryption: AES-256-GCM with a nonce of 12 bytes and no associated data, each part in Base64.
 ///
 /// Nango, `packages/utils/lib/encryption.ts`.
 struct NangoCipher {

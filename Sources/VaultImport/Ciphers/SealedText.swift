@@ -1,10 +1,10 @@
 import OAuthClient
 import VaultCrypto
 
-/// What encrypted columns of common frameworks look like. Such a value is no token, and a provider would be sent a
+/// Recognises encrypted columns of common frameworks. Such a value is not a token: sending it would send a provider a
 /// ciphertext.
 enum SealedText {
-    /// Whose ciphertext a text is; nil if it has no such look.
+    /// The product that encrypted a text; nil if it does not look encrypted.
     static func product(of text: String) -> String? {
         switch text.utf8.first {
         case UInt8(ascii: "g"): isFernet(text) ? "Fernet (Django, SQLAlchemy)" : nil
@@ -30,7 +30,7 @@ enum SealedText {
         }
     }
 
-    /// `$ba$VERSION$HEX`, for stores of other kinds than Better Auth's own.
+    /// `$ba$VERSION$HEX`, in stores of other kinds than Better Auth's own.
     private static func isBetterAuth(_ text: String) -> Bool {
         let parts = text.split(separator: "$")
         return parts.count == 3 && parts[0] == "ba" && Int(parts[1]) != nil

@@ -1,16 +1,17 @@
 import VaultCrypto
 
-/// Opens stored tokens by a program of the operator's: one process for the whole source, and a batch of lines at a time.
+/// Decrypts stored tokens with a program of the operator's: one process for the whole source, one batch of lines at a
+/// time.
 ///
-/// A line is a value as its column has it, and the line that comes back is the token. An empty one says that the program
-/// cannot open the value. Used by one thread at a time.
+/// A line is the value of a column, and the program answers with the token on one line. An empty line means that the
+/// program cannot decrypt the value. Used by one thread at a time.
 final class TokenDecryptor {
-    /// Rows whose tokens are opened together.
+    /// The number of rows whose tokens are decrypted together.
     static let batchRows = 256
     private static let timeLimit = Duration.seconds(60)
 
     private let program: LineProgram
-    /// Of the batch.
+    /// The tokens of the batch.
     private var opened: [String: String] = [:]
 
     init(_ arguments: [String], _ limits: ImportLimits) throws(ImportError) {
@@ -21,10 +22,10 @@ final class TokenDecryptor {
         }
     }
 
-    /// Opens the values of the next batch, each once.
+    /// Decrypts the values of the next batch, each once.
     func open(_ values: Set<String>) throws(ImportError) {
         opened = [:]
-        // A value with a line break would be two.
+        // A value with a line break would become two lines.
         let sent = values.filter { !$0.utf8.contains(0x0A) && !$0.utf8.contains(0x0D) }.sorted()
         do throws(VaultCryptoError) {
             let answers = try program.answers(to: sent.map { Array($0.utf8) })
@@ -36,10 +37,10 @@ final class TokenDecryptor {
         }
     }
 
-    /// Nil if the program could not open it.
+    /// Nil if the program could not decrypt it.
     subscript(value: String) -> String? { opened[value] }
 
-    /// Says that there is no more. The program must end well.
+    /// Closes the program's input. The program must exit with code 0.
     func finish() throws(ImportError) {
         do throws(VaultCryptoError) { try program.finish() } catch { throw ImportError(error) }
     }

@@ -1,4 +1,4 @@
-/// CSV (RFC 4180): nothing is trimmed, and nothing is guessed: `007` stays what it is.
+/// CSV (RFC 4180). Nothing is trimmed or guessed: `007` is unchanged.
 final class CSVContainer: TableContainer {
     let format = SourceFormat.csv
     let tables: [TableShape]
@@ -8,8 +8,8 @@ final class CSVContainer: TableContainer {
     private let dialect: CSVDialect
 
     /// - Parameters:
-    ///   - plan: with the columns of a file without a header, and with what separates values, if it is not to be guessed.
-    ///   - tables: what an earlier look has shown; nil to look.
+    ///   - plan: with the columns of a file without a header, and optionally the separator.
+    ///   - tables: the result of an earlier detection; nil to detect.
     init(
         _ plan: ImportPlan, tables: [TableShape]? = nil, open: @escaping () throws(ImportError) -> ByteStream
     ) throws(ImportError) {
@@ -24,13 +24,13 @@ final class CSVContainer: TableContainer {
                 "the first line of the CSV file has no \(given.rawValue): it is separated by \(other.rawValue)",
                 hint: "leave --separator out, or use: --separator \(other.rawValue)")
         }
-        // One column is separated by nothing.
+        // A single column has no separator.
         let dialect = CSVDialect(stream.head(), plan, isUTF16: stream.isUTF16) ?? .comma
         self.dialect = dialect
         self.tables = if let tables { tables } else { [try Self.shape(plan, dialect, open)] }
     }
 
-    /// The names of a first line that is no header may be tokens: they are not shown.
+    /// The names in a first line that is not a header may be tokens, so they are not shown.
     static let missingHeader =
         "if its first line names no columns: --columns NAMES; if it does, say which is which: --map user=COLUMN,"
         + "access_token=COLUMN"
@@ -42,7 +42,7 @@ final class CSVContainer: TableContainer {
         var first: [String]?
         if case .fields(_, let fields)? = try reader.next() { first = fields.map { $0 ?? "" } }
         guard let names = plan.header ?? first else {
-            throw ImportError(.unknownFormat, "the first line of the CSV file is no header", hint: missingHeader)
+            throw ImportError(.unknownFormat, "the first line of the CSV file is not a header", hint: missingHeader)
         }
         guard plan.header != first || first == nil else {
             throw ImportError(
@@ -51,7 +51,8 @@ final class CSVContainer: TableContainer {
         }
         guard Set(names).count == names.count else {
             throw ImportError(
-                .unfitPlan, "two columns of the CSV file have one name", hint: "rename one of them in its first line")
+                .unfitPlan, "two columns of the CSV file have the same name",
+                hint: "rename one of them in its first line")
         }
         return TableShape(name: "", columns: ColumnIndex(names))
     }

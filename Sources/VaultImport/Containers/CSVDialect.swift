@@ -1,14 +1,14 @@
-/// What separates the values of a file, which its first line says.
+/// The CSV dialect of a file, detected from its first line.
 struct CSVDialect: Equatable {
     let separator: Separator
-    /// Whether the first line is Excel's `sep=;`, and no record.
+    /// Whether the first line is Excel's `sep=;` and not a record.
     var hasSeparatorLine = false
-    /// Whether backslashes within values are escapes, as in what `mysql --batch` and `psql` write.
+    /// Whether backslashes within values are escapes, as in the output of `mysql --batch` and `psql`.
     var isEscaped = false
 
     static let comma = CSVDialect(separator: .comma)
 
-    /// - Parameter head: the first bytes, in UTF-8. Nil if the first line has one value only.
+    /// - Parameter head: The first bytes, in UTF-8. The initializer returns nil if the first line has only one value.
     init?(_ head: ArraySlice<UInt8>, _ plan: ImportPlan, isUTF16: Bool = false) {
         let text = head.drop { $0 <= 0x20 && $0 != 0x09 }
         let line = text.prefix { $0 != 0x0A && $0 != 0x0D }
@@ -28,7 +28,7 @@ struct CSVDialect: Equatable {
         self.hasSeparatorLine = hasSeparatorLine
     }
 
-    /// What separates the values of the first line, if the separator that the plan names does not stand in it.
+    /// The separator of the first line, if the line does not contain the plan's separator.
     static func other(in head: ArraySlice<UInt8>, _ plan: ImportPlan) -> Separator? {
         let line = head.drop { $0 <= 0x20 && $0 != 0x09 }.prefix { $0 != 0x0A && $0 != 0x0D }
         guard let given = plan.separator, stated(line) == nil, !line.contains(given.byte) else { return nil }
@@ -41,7 +41,7 @@ struct CSVDialect: Equatable {
         return Separator.allCases.first { String(UnicodeScalar($0.byte)) == text.suffix(1) }
     }
 
-    /// The one that stands most often between values; of two the first.
+    /// The most frequent separator between values; in a tie, the first.
     private static func commonest(_ line: ArraySlice<UInt8>) -> Separator? {
         var counts: [UInt8: Int] = [:]
         var isQuoted = false

@@ -1,8 +1,8 @@
 /// The records of a CSV file.
 final class CSVReader {
     enum Item {
-        /// The line on which the record begins, and its fields.
-        /// Nil is nothing, where the file has a word for it.
+        /// The line where the record begins, and its fields. Nil is a missing value, in files that have a notation for
+        /// it.
         case fields(Int, [String?])
         case fault(Int, RejectReason)
     }
@@ -20,7 +20,7 @@ final class CSVReader {
         if dialect.hasSeparatorLine { _ = stream.nextLine(longest: longest) }
     }
 
-    /// Nil at the end. Lines without anything are no records.
+    /// Nil at the end. Empty lines are not records.
     func next() throws(ImportError) -> Item? {
         while stream.peek() != nil {
             var record = CSVRecord(line: stream.line, longest: longest, dialect)
@@ -32,7 +32,7 @@ final class CSVReader {
     }
 }
 
-/// One record while it is read.
+/// One record while it is being read.
 private struct CSVRecord {
     private enum State { case fieldStart, plain, escape, quoted, quoteInQuoted, carriageReturn }
 
@@ -87,7 +87,7 @@ private struct CSVRecord {
             state = .quoted
         case (.carriageReturn, 0x0A): finish()
         case (.carriageReturn, _):
-            // Alone, it is data.
+            // A lone carriage return is data.
             append(0x0D)
             state = .plain
             take(byte)
@@ -115,7 +115,7 @@ private struct CSVRecord {
         if fault == nil { field.append(byte) }
     }
 
-    /// `\N` as a whole is nothing.
+    /// A field of just `\N` is a missing value.
     private mutating func unescape(_ byte: UInt8) {
         switch byte {
         case UInt8(ascii: "t"): append(0x09)

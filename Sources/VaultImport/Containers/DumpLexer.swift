@@ -1,8 +1,8 @@
-/// The words of a SQL dump. Nothing of it is ever run.
+/// The tokens of a SQL dump. None of it is ever executed.
 final class DumpLexer {
     let stream: ByteStream
     let longest: Int
-    /// Whether a backslash in a plain string begins an escape, and `KEY` begins no column: MySQL's ways.
+    /// Whether a backslash in a plain string begins an escape, and `KEY` begins no column, as in MySQL.
     let isMySQL: Bool
 
     private static let longestName = 256
@@ -15,7 +15,7 @@ final class DumpLexer {
         isMySQL = ["MySQL dump", "MariaDB dump", "phpMyAdmin", "`"].contains { head.contains($0) }
     }
 
-    /// Over white space and comments. MySQL's conditional comments hold settings, never rows.
+    /// Skips white space and comments. MySQL's conditional comments contain settings, never rows.
     func skipBlank() {
         while let byte = stream.peek() {
             switch byte {
@@ -44,7 +44,7 @@ final class DumpLexer {
         }
     }
 
-    /// Whether both bytes come next; then they are taken.
+    /// Consumes both bytes if they come next.
     private func takes(_ pair: StaticString) -> Bool {
         let text = "\(pair)".utf8.map { $0 }
         guard stream.peek(second: text[1], after: text[0]) else { return false }
@@ -60,7 +60,7 @@ final class DumpLexer {
         return true
     }
 
-    /// A word as it stands; empty if something else comes next.
+    /// A word as written; empty if something else comes next.
     func word() -> String {
         skipBlank()
         var bytes: [UInt8] = []
@@ -122,7 +122,7 @@ final class DumpLexer {
         return take(UInt8(ascii: ")")) ? names : nil
     }
 
-    /// Over everything up to the end of the statement, strings and all.
+    /// Skips everything up to the end of the statement, including strings.
     func skipStatement() {
         while let byte = stream.next() {
             if byte == UInt8(ascii: ";") { return }
@@ -130,7 +130,7 @@ final class DumpLexer {
         }
     }
 
-    /// Over a body in which statements end with semicolons too: up to `END;`.
+    /// Skips a body whose own statements end with semicolons: up to `END;`.
     func skipBody() {
         var last = ""
         while let byte = stream.peek() {
@@ -145,7 +145,7 @@ final class DumpLexer {
         }
     }
 
-    /// What a byte that was taken begins: a string, a quoted name, a comment.
+    /// Skips the rest of a string, a quoted name or a comment that a consumed byte began.
     func skipRest(of byte: UInt8) {
         switch byte {
         case UInt8(ascii: "'"): skipQuoted(byte, escapes: isMySQL)
@@ -169,7 +169,7 @@ final class DumpLexer {
         }
     }
 
-    /// PostgreSQL's `$tag$ … $tag$`, after its first dollar.
+    /// Skips PostgreSQL's `$tag$ … $tag$`, after its first dollar.
     private func skipDollarQuoted() {
         var tag: [UInt8] = []
         while let byte = stream.peek(), byte != UInt8(ascii: "$") {

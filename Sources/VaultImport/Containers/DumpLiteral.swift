@@ -2,8 +2,8 @@ import OAuthClient
 
 /// The values of a row in an `INSERT`.
 extension DumpLexer {
-    /// A tuple after its opening parenthesis. Nil if it is longer than a record may be, or has something that is no
-    /// literal; then the tuple has been passed over.
+    /// A tuple after its opening parenthesis. Fails if it exceeds the length of a record, or contains something other
+    /// than literals; the tuple has then been skipped.
     func tuple() -> Result<[RawValue], RowFault> {
         var values: [RawValue] = []
         var budget = longest
@@ -32,7 +32,7 @@ extension DumpLexer {
         return .failure(RowFault(reason: reason))
     }
 
-    /// Nil for what is no literal; a negative budget says that it is too long.
+    /// Nil if it is not a literal; a negative budget means that it is too long.
     private func literal(_ budget: inout Int) -> RawValue? {
         skipBlank()
         guard let first = stream.peek() else { return nil }
@@ -132,7 +132,7 @@ extension DumpLexer {
         }
     }
 
-    /// PostgreSQL's `::type`, which does not change what a literal says.
+    /// Skips PostgreSQL's `::type`, which does not change the value.
     private func skipCast() {
         skipBlank()
         while stream.peek() == UInt8(ascii: ":") {

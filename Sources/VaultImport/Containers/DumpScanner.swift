@@ -1,11 +1,11 @@
-/// The tables and rows of a SQL dump, in their order.
+/// The tables and rows of a SQL dump, in order.
 final class DumpScanner {
     enum Item {
         /// A table and its columns.
         case table(String, [String])
-        /// A table with rows, of which the statement does not name the columns.
+        /// A table with rows whose columns the statement does not name.
         case rows(String)
-        /// A row, its line, and its columns if they stand there.
+        /// A row, its line, and its columns if the statement names them.
         case row(String, Int, [String]?, [RawValue])
         case fault(String, Int, RejectReason)
     }
@@ -18,9 +18,9 @@ final class DumpScanner {
 
     private let lexer: DumpLexer
     private var state = State.statement
-    /// The table whose rows are wanted; nil for none. Others are passed over.
+    /// The tables whose rows are wanted. Rows of others are skipped.
     private let wanted: Set<String>
-    /// The database to which the statements belong, in a dump of several: their tables may have the same names.
+    /// The database of the statements, in a dump of several: their tables may have the same names.
     private var database = ""
 
     var progress: Double? { lexer.stream.progress }
@@ -69,7 +69,7 @@ final class DumpScanner {
         return nil
     }
 
-    /// A command for psql, of which one names the database.
+    /// A psql command; one of them names the database.
     private func command() {
         _ = lexer.stream.next()
         let word = lexer.stream.peek().map(DumpLexer.isNameByte) == true ? lexer.word() : ""
@@ -105,7 +105,7 @@ final class DumpScanner {
 
     private func row(_ table: String, _ columns: [String]?) -> Item? {
         guard lexer.take(UInt8(ascii: "(")) else {
-            // A semicolon, or a clause behind the last row.
+            // Skips a semicolon, or a clause after the last row.
             lexer.skipStatement()
             state = .statement
             return nil
@@ -189,7 +189,7 @@ final class DumpScanner {
 }
 
 extension DumpLexer {
-    /// What begins an entry of `CREATE TABLE` that is no column.
+    /// Keywords that begin an entry of `CREATE TABLE` other than a column.
     private static let clauses: Set<String> = [
         "CONSTRAINT", "PRIMARY", "UNIQUE", "FOREIGN", "CHECK", "EXCLUDE", "LIKE",
     ]
@@ -208,7 +208,7 @@ extension DumpLexer {
         return names
     }
 
-    /// Over the rest of an entry. Whether another one follows.
+    /// Skips the rest of an entry. Returns whether another one follows.
     private func skipEntry() -> Bool {
         var depth = 0
         while let byte = stream.next() {
@@ -224,7 +224,7 @@ extension DumpLexer {
         return false
     }
 
-    /// A byte that begins no statement: a stray semicolon, mostly.
+    /// Skips a byte that begins no statement, usually a stray semicolon.
     fileprivate func skipUnknownByte() {
         guard let byte = stream.next() else { return }
         if byte != UInt8(ascii: ";") {

@@ -1,10 +1,11 @@
 import OAuthClient
 
-/// The entries of a document whose members are maps: `{"Section": {"key": {…}, …}, …}`. One entry is in memory at a time.
+/// The entries of a document whose members are maps: `{"Section": {"key": {…}, …}, …}`. Only one entry is in memory at
+/// a time.
 final class JSONEntries {
     struct Entry {
         let section: String
-        /// Nil if the entry is no object, or too long.
+        /// Nil if the entry is not an object, or is too long.
         let object: JSONObject?
     }
 
@@ -70,7 +71,7 @@ final class JSONEntries {
         return text
     }
 
-    /// The bytes of one value; nil if they are more than a record may have.
+    /// The bytes of one value; nil if they exceed the length of a record.
     private func value() throws(ImportError) -> [UInt8]? {
         guard let first = try nextByte() else { throw damaged }
         var bytes: [UInt8] = []

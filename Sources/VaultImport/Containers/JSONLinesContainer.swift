@@ -1,17 +1,17 @@
 import OAuthClient
 
-/// One JSON object a line. A carriage return before the line feed does not matter, U+2028 is data, and a line that is
-/// not JSON stops nothing.
+/// One JSON object per line. A carriage return before the line feed is ignored, U+2028 is data, and a line that is not
+/// JSON does not stop the reading.
 final class JSONLinesContainer: TableContainer {
     let format = SourceFormat.jsonLines
     let tables: [TableShape]
     private let open: () throws(ImportError) -> ByteStream
     private let limits: ImportLimits
 
-    /// From how many lines the columns are known. Not from one: it may be the odd one, or leave out what is null.
+    /// The number of lines that determine the columns. One would not do: it may be atypical, or omit null values.
     private static let linesOfShape = 200
 
-    /// - Parameter tables: what an earlier look has shown; nil to look.
+    /// - Parameter tables: The result of an earlier detection; nil to detect.
     init(
         limits: ImportLimits, tables: [TableShape]? = nil, open: @escaping () throws(ImportError) -> ByteStream
     ) throws(ImportError) {
@@ -46,7 +46,7 @@ final class JSONLinesContainer: TableContainer {
 private final class JSONLinesCursor: RecordCursor {
     private let stream: ByteStream
     private let limits: ImportLimits
-    /// Of the last line: the next one mostly has the same.
+    /// The columns of the last line, which the next one usually shares.
     private var columns = ColumnIndex([])
 
     init(_ stream: ByteStream, _ limits: ImportLimits) {

@@ -1,5 +1,5 @@
-/// A dump that is read as text. The file is gone through several times: for the tables, for what rows refer to, and for
-/// the rows themselves.
+/// A dump that is read as text. The file is read several times: for the tables, for the rows that other rows refer to,
+/// and for the rows themselves.
 final class SQLDumpContainer: TableContainer {
     let format = SourceFormat.sqlDump
     let tables: [TableShape]
@@ -17,7 +17,7 @@ final class SQLDumpContainer: TableContainer {
 
     /// - Parameters:
     ///   - plan: with the columns of its table, if the dump does not name them.
-    ///   - tables: what an earlier look has shown; nil to look.
+    ///   - tables: the result of an earlier detection; nil to detect.
     init(
         _ plan: ImportPlan, tables: [TableShape]? = nil, open: @escaping () throws(ImportError) -> ByteStream
     ) throws(ImportError) {
@@ -38,7 +38,7 @@ final class SQLDumpContainer: TableContainer {
         var names: [String] = []
         while let item = try scanner.next() {
             switch item {
-            // The first word on a table is that of its `CREATE TABLE`, if there is one.
+            // The `CREATE TABLE` of a table, if there is one, comes first and wins.
             case .table(let name, let columns) where shapes.count < 10_000:
                 if shapes[name] == nil { shapes[name] = ColumnIndex(columns) }
                 names.append(name)
@@ -79,7 +79,7 @@ final class SQLDumpContainer: TableContainer {
         value.key.flatMap { lookups[table.name]?.rows[$0] }
     }
 
-    /// Keeps of the tables that rows refer to what is asked of them. That is in memory: a dump has no index.
+    /// Loads the needed columns of referenced tables into memory, because a dump has no index.
     private func load() throws(ImportError) {
         guard !isLoaded, !lookups.isEmpty else { return }
         isLoaded = true
@@ -102,7 +102,7 @@ final class SQLDumpContainer: TableContainer {
 private final class SQLDumpCursor: RecordCursor {
     private let scanner: DumpScanner
     private let table: TableShape
-    /// Of the statement that is being read.
+    /// The columns of the current statement.
     private var columns: ColumnIndex
 
     init(_ scanner: DumpScanner, _ table: TableShape) {

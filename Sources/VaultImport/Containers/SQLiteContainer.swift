@@ -1,7 +1,7 @@
 import VaultSQLite
 import VaultStorage
 
-/// A database file of SQLite, seen in one read transaction.
+/// A SQLite database file, read in one transaction.
 final class SQLiteContainer: TableContainer {
     let format = SourceFormat.sqlite
     let tables: [TableShape]
@@ -14,7 +14,7 @@ final class SQLiteContainer: TableContainer {
         let cursor: ForeignCursor
     }
 
-    /// - Parameter tables: what an earlier look has shown; nil to look.
+    /// - Parameter tables: The result of an earlier detection; nil to detect.
     init(path: String, limits: ImportLimits, tables: [TableShape]? = nil) throws(ImportError) {
         self.limits = limits
         do throws(StoreError) {
@@ -71,7 +71,7 @@ final class SQLiteContainer: TableContainer {
         if error.code == .unsafeFile {
             return ImportError(
                 .unreadableFile,
-                "the source has a WAL, and its files would be made here as another user's than its own",
+                "the source has a WAL, and its files would be created here with another owner",
                 hint: "run this as the owner of the file, or let them make a copy: sqlite3 FILE '.backup COPY'; "
                     + "otherwise the other system could no longer write")
         }
@@ -79,10 +79,10 @@ final class SQLiteContainer: TableContainer {
         guard read.code == .unreadableFile, error.code != .outOfMemory,
             let stream = try? ByteStream(path: path), isWALDatabase(stream.head())
         else { return read }
-        // To read it without them, a copy of it would be needed: a second place with tokens in the clear, which is for its
-        // owner to make and to wipe.
+        // Reading it without them would require a copy of it: a second file with plaintext tokens, which its owner must
+        // make and wipe.
         return ImportError(
-            .unreadableFile, "the source has a WAL, and SQLite may not make its files beside it",
+            .unreadableFile, "the source has a WAL, and SQLite may not create its files next to it",
             hint: "while nothing writes to it, copy it, and its -wal file if there is one, to a directory of your own")
     }
 
@@ -150,7 +150,7 @@ extension ForeignValue {
 }
 
 extension ImportError {
-    /// The store's errors speak of vaults.
+    /// The store's errors refer to vaults.
     fileprivate init(reading error: StoreError) {
         switch error.code {
         case .busy:

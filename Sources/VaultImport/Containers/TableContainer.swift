@@ -2,13 +2,13 @@
 protocol TableContainer: AnyObject {
     var format: SourceFormat { get }
     var tables: [TableShape] { get }
-    /// Tables with rows of which nothing names the columns.
+    /// Tables whose rows have no known column names.
     var namelessTables: [String] { get }
 
-    /// The rows of a table in their order, as a stream.
+    /// The rows of a table in order, as a stream.
     func rows(of table: TableShape) throws(ImportError) -> any RecordCursor
 
-    /// Makes ``find(_:in:)`` possible for these columns.
+    /// Enables ``find(_:in:)`` for these columns.
     func prepareLookup(in table: TableShape, by column: String, of columns: Set<String>) throws(ImportError)
 
     /// The row of a prepared table whose column has this value.
@@ -26,7 +26,7 @@ protocol RecordCursor: AnyObject {
 extension TableContainer {
     var namelessTables: [String] { [] }
 
-    // Containers of one table have nothing to look up in.
+    // Containers of one table need no lookup.
     func prepareLookup(in table: TableShape, by column: String, of columns: Set<String>) throws(ImportError) {}
     func find(_ value: RawValue, in table: TableShape) throws(ImportError) -> Record? { nil }
 }

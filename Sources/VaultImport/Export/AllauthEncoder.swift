@@ -1,10 +1,10 @@
 import FoundationEssentials
 import OAuthClient
 
-/// django-allauth, `allauth/socialaccount/models.py` (65.21). The vault's user id is the primary key of Django's user, and
-/// the app is the one with the client id, if it is in the database.
+/// django-allauth, `allauth/socialaccount/models.py` (65.21). The vault's user id is the primary key of Django's user,
+/// and the app is the one with the client id, if it is in the database.
 ///
-/// Accounts that are there stay as they are; their tokens of this app are replaced.
+/// Existing accounts are unchanged; their tokens of this app are replaced.
 struct AllauthEncoder: ShapeEncoder {
     private static let accounts = "socialaccount_socialaccount"
     private static let tokens = "socialaccount_socialtoken"
@@ -40,6 +40,6 @@ struct AllauthEncoder: ShapeEncoder {
             """
     }
 
-    /// Django reads the zone, whatever `TIME_ZONE` says.
+    /// Django reads the zone, regardless of `TIME_ZONE`.
     private static func moment(_ date: Date) -> String? { date.sqlTimestamp.map { $0 + "+00:00" } }
 }

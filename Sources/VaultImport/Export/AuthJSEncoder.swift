@@ -30,6 +30,6 @@ struct AuthJSEncoder: ShapeEncoder {
             """
     }
 
-    /// Its column has whole seconds. A token must not seem to last longer than it does.
+    /// Rounded down to the column's whole seconds, so that a token does not seem to last longer than it does.
     private static func seconds(_ date: Date) -> Int64? { Int64(exactly: date.timeIntervalSince1970.rounded(.down)) }
 }

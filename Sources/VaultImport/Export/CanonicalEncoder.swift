@@ -3,7 +3,7 @@ import FoundationEssentials
 import OAuthClient
 import TokenVault
 
-/// The members of the canonical form: what ``StoreKind/canonical`` reads.
+/// The members of the canonical form, which ``StoreKind/canonical`` reads.
 struct CanonicalEncoder: ShapeEncoder {
     func refusal(of login: ExportedLogin) -> ExportRefusal? { nil }
 
@@ -46,12 +46,12 @@ extension DPoPKey {
 }
 
 extension Date {
-    /// Nil beyond any date.
+    /// Nil if it is out of range.
     private var milliseconds: Int64? { Int64(exactly: (timeIntervalSince1970 * 1_000).rounded()) }
 
-    /// RFC 3339, to the millisecond; nil for what is no date of our calendar.
+    /// RFC 3339, to the millisecond; nil if it is not a date of our calendar.
     var rfc3339: String? { milliseconds.flatMap { CivilTime.text(milliseconds: $0) }.map { $0 + "Z" } }
 
-    /// The form of SQL, in UTC and without a zone.
+    /// The SQL format, in UTC and without a zone.
     var sqlTimestamp: String? { milliseconds.flatMap { CivilTime.text(milliseconds: $0, separator: " ") } }
 }

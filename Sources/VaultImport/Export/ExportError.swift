@@ -1,6 +1,6 @@
-/// Why nothing can be exported to where it should go. It holds no token and no user id.
+/// The reason why an export to its destination is impossible. It contains no token and no user id.
 public struct ExportError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What a program can act on. New codes may appear in later versions.
+    /// The kind of error, for programs. New codes may appear in later versions.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         /// Stable, for programs and logs.
         public let name: String
@@ -9,9 +9,9 @@ public struct ExportError: Error, Hashable, Sendable, CustomStringConvertible {
 
         public var description: String { name }
 
-        /// A recipient is none of age's X25519 recipients.
+        /// A recipient is not an age X25519 recipient.
         public static let malformedRecipient = Code("malformedRecipient")
-        /// There is a file already: nothing is overwritten.
+        /// The file already exists: nothing is overwritten.
         public static let fileExists = Code("fileExists")
         /// The file cannot be written.
         public static let notWritten = Code("notWritten")
@@ -20,7 +20,7 @@ public struct ExportError: Error, Hashable, Sendable, CustomStringConvertible {
     public let code: Code
     /// One sentence, lower case, without a full stop.
     public let message: String
-    /// What an operator can do about it.
+    /// Advice for an operator.
     public let hint: String?
 
     init(_ code: Code, _ message: String, hint: String? = nil) {

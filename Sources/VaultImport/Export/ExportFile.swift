@@ -1,8 +1,8 @@
 import Glibc
 import VaultCrypto
 
-/// A new file for an export: there with ``finish()``, whole and durable, with the mode 0600. Never in the place of another
-/// one. Used by one thread at a time.
+/// A new file for an export, complete and durable after ``finish()``, with the mode 0600. It never replaces another
+/// file. Used by one thread at a time.
 package final class ExportFile {
     private let file: NewFileStream
 

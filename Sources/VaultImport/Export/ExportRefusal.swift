@@ -1,11 +1,11 @@
-/// Why a login is not exported. Stable names for programs; none of them quotes the login.
+/// The reason why a login is not exported. Names are stable for programs; none of them quotes the login.
 public struct ExportRefusal: Hashable, Sendable, CustomStringConvertible {
     /// Stable, for programs and reports.
     public let name: String
     /// One sentence, lower case, without a full stop.
     public let words: String
 
-    /// For sinks of your own.
+    /// For your own sinks.
     public init(_ name: String, _ words: String) {
         self.name = name
         self.words = words
@@ -14,41 +14,42 @@ public struct ExportRefusal: Hashable, Sendable, CustomStringConvertible {
     public var description: String { name }
 }
 
-/// What stands in the way on the vault's side.
+/// Obstacles in the vault.
 extension ExportRefusal {
     /// The login is dead, ended, or has neither a valid access token nor a refresh token.
     public static let dead = ExportRefusal("dead", "the login can neither be used nor renewed")
     /// Another system owns the chain: the one that the login was imported from, or an earlier export's.
     public static let heldBySource = ExportRefusal("heldBySource", "another system owns it")
     /// Two systems have renewed it.
-    public static let contested = ExportRefusal("contested", "another system has renewed it, too")
+    public static let contested = ExportRefusal("contested", "another system has also renewed it")
     /// A restore holds it: its refresh token may be spent.
     public static let heldByRestore = ExportRefusal("heldByRestore", "a restore holds it")
-    /// A renewal is under way or in doubt: its refresh token may be spent.
+    /// A renewal is in progress or in doubt: its refresh token may be spent.
     public static let renewalOpen = ExportRefusal("renewalOpen", "a renewal is under way or in doubt")
     /// The user is disabled.
     public static let userDisabled = ExportRefusal("userDisabled", "its user is disabled")
     /// The row cannot be opened.
     public static let damaged = ExportRefusal("damaged", "its row cannot be opened")
-    /// Its tokens come from the app alone.
+    /// Only the app supplies its tokens.
     public static let noProvider = ExportRefusal("noProvider", "it belongs to no provider")
-    /// It was changed again and again while it was exported.
+    /// It kept changing while it was exported.
     public static let changed = ExportRefusal("changed", "it was changed while it was exported")
 }
 
-/// What a shape has no place for.
+/// Values that a shape cannot represent.
 extension ExportRefusal {
     /// The tokens are bound to a DPoP key.
     public static let keyBound = ExportRefusal(
-        "keyBound", "its tokens are bound to a key, for which there is no place")
-    /// Rows are found by the account's id at the provider, which the vault does not know.
+        "keyBound", "its tokens are bound to a key, which the format cannot represent")
+    /// Rows are identified by the account's id at the provider, which the vault does not know.
     public static let noSubject = ExportRefusal("noSubject", "the user's id at the provider is not known")
     /// A row must have an access token.
     public static let noAccessToken = ExportRefusal("noAccessToken", "there must be an access token")
-    /// A login that came before it has the same place.
-    public static let secondLogin = ExportRefusal("secondLogin", "another login has the same place")
+    /// An earlier login occupies the same row.
+    public static let secondLogin = ExportRefusal("secondLogin", "another login occupies the same row")
     /// A value is longer than its column.
     public static let tooLong = ExportRefusal("tooLong", "a value is too long")
     /// A value has a character that the format cannot hold.
-    public static let unrepresentable = ExportRefusal("unrepresentable", "a value has a character that has no place")
+    public static let unrepresentable = ExportRefusal(
+        "unrepresentable", "a value has a character that the format cannot represent")
 }

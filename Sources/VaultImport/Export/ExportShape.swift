@@ -1,10 +1,10 @@
-/// In what form logins leave a vault: that of a system which is to use them.
+/// The format of an export: that of the system which will use the logins.
 public enum ExportShape: String, Hashable, Sendable, CaseIterable {
-    /// JSON Lines with the members that TokenVault itself names: everything there is, DPoP keys included.
+    /// JSON Lines with TokenVault's own members: all data, including DPoP keys.
     case canonical
     /// SQL for django-allauth's `socialaccount` tables.
     case allauth
-    /// SQL for the `accounts` of Auth.js, as its adapter for PostgreSQL names them.
+    /// SQL for the `accounts` of Auth.js, with the names of its adapter for PostgreSQL.
     case authJS = "authjs"
     /// SQL for `oauth2_authorized_client` of Spring Security.
     case springSecurity = "spring"
@@ -25,15 +25,15 @@ public enum ExportShape: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// Writes logins in one form.
+/// Writes logins in one format.
 protocol ShapeEncoder: Sendable {
-    /// Before the first login, and behind the last one.
+    /// Text before the first login, and after the last one.
     var opening: String { get }
     var closing: String { get }
 
     func refusal(of login: ExportedLogin) -> ExportRefusal?
 
-    /// What names the row there: two logins cannot have the same. Empty where there is room for all.
+    /// The key of the row: two logins cannot share it. Empty where any number of rows is allowed.
     func rowName(of login: ExportedLogin) -> [String]
 
     func text(of login: ExportedLogin) -> String

@@ -1,4 +1,4 @@
-/// Takes exported logins: a file, or a system of your own.
+/// Receives exported logins: a file, or your own system.
 ///
 /// ```swift
 /// struct OldSystem: ExportSink {
@@ -12,20 +12,20 @@
 /// }
 /// ```
 public protocol ExportSink {
-    /// For the audit trail: a word such as that of a shape.
+    /// The name for the audit trail, a single word like that of a shape.
     var name: String { get }
 
-    /// Why there is no place for this login; nil if there is one. Asked before anything is done to the login.
+    /// The reason why this login cannot be stored; nil if it can. Called before anything is done to the login.
     mutating func refusal(of login: ExportedLogin) throws -> ExportRefusal?
 
-    /// Takes a login. The vault no longer renews it, unless it is copied.
+    /// Stores a login. The vault no longer renews it, unless it is a copy.
     mutating func write(_ login: ExportedLogin) async throws
 
     /// Called once, after the last login. If it throws, nothing counts as exported.
     mutating func finish() async throws
 }
 
-/// Writes logins in a shape. What it writes holds tokens in the clear: ``SealedExport`` seals it.
+/// Writes logins in a shape. The output contains plaintext tokens: ``SealedExport`` seals it.
 public struct ShapedExport: ExportSink {
     public let shape: ExportShape
     private let encoder: any ShapeEncoder
@@ -34,8 +34,8 @@ public struct ShapedExport: ExportSink {
     private var count = 0
 
     /// - Parameters:
-    ///   - shape: In which form.
-    ///   - output: Gets the bytes, piece by piece.
+    ///   - shape: The format.
+    ///   - output: Receives the bytes, piece by piece.
     /// - Throws: ``ExportError``.
     public init(_ shape: ExportShape, to output: @escaping ([UInt8]) throws -> Void) throws {
         self.shape = shape

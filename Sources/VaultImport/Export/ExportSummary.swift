@@ -1,6 +1,6 @@
 public import TokenVault
 
-/// What an export did. The logins that were exported and those that were left out are all that there are.
+/// The result of an export. Each login was either exported or left out.
 public struct ExportSummary: Sendable, Equatable {
     /// A login that was not exported.
     public struct LeftOut: Sendable, Hashable {
@@ -10,18 +10,18 @@ public struct ExportSummary: Sendable, Equatable {
 
     /// Logins that were written.
     public private(set) var exported = 0
-    /// Those, by the vault's name of the provider.
+    /// Exported logins, by the vault's name of the provider.
     public private(set) var providers: [String: Int] = [:]
     /// Logins that were left out, by reason.
     public private(set) var reasons: [ExportRefusal: Int] = [:]
-    /// The first thousand of them.
+    /// The first thousand logins that were left out.
     public private(set) var leftOut: [LeftOut] = []
     /// Logins that the vault no longer renews, because of this export.
     public internal(set) var heldCount = 0
 
     init() {}
 
-    /// Logins that were looked at.
+    /// All logins that were examined.
     public var rows: Int { exported + reasons.values.reduce(0, +) }
 
     mutating func add(_ login: ExportedLogin) {
@@ -35,11 +35,11 @@ public struct ExportSummary: Sendable, Equatable {
     }
 }
 
-/// An export ended in the middle, when logins were held already.
+/// An export that stopped in the middle, when some logins were already held.
 ///
-/// Nothing of it may be used: a file of age that is cut short does not open to its end. The vault still has all tokens.
+/// Do not use any of its output: a truncated age file cannot be decrypted to its end. The vault still has all tokens.
 public struct ExportInterruption: Error, Sendable {
-    /// How far it came.
+    /// The state when it stopped.
     public let summary: ExportSummary
     public let cause: any Error
 

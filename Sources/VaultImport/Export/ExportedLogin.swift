@@ -5,37 +5,37 @@ package import VaultAdministration
 import VaultCrypto
 import VaultStorage
 
-/// A login as it leaves a vault, with its tokens.
+/// A login that leaves a vault, with its tokens.
 ///
-/// Its renderings show neither tokens nor the user.
+/// No rendering shows the tokens or the user.
 public struct ExportedLogin: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     public let id: LoginID
     public let userId: String
     /// The provider's name in the vault.
     public let provider: String
-    /// The client registration to which the refresh token is bound.
+    /// The client registration that the refresh token is bound to.
     public let clientID: ClientID?
     /// The user's id at the provider, where the vault knows it.
     public let subject: String?
     public let label: String?
     public let accessToken: AccessToken?
     public let tokenType: TokenType
-    /// When the access token expires; nil if it is not known.
+    /// When the access token expires; nil if unknown.
     public let expiresAt: Date?
     public let refreshToken: RefreshToken?
     public let refreshExpiresAt: Date?
     public let scope: Scope?
     public let idToken: IDToken?
-    /// The key to which the tokens are bound (RFC 9449).
+    /// The key that the tokens are bound to (RFC 9449).
     public let dpopKey: DPoPKey?
     /// Members of the provider's replies that its profile keeps.
     public let attributes: [String: String]
-    /// When the tokens were issued; nil where a source that they were imported from did not say it.
+    /// When the tokens were issued; nil if they were imported from a source that did not say.
     public let obtainedAt: Date?
-    /// For shapes that must say when: if need be, when the tokens were taken over.
+    /// For shapes that require a time: if necessary, when the tokens were imported.
     let knownSince: Date
 
-    /// Nil if the login holds something that is no token.
+    /// Nil if a value of the login is not a valid token.
     package init?(_ login: ExportableLogin) {
         let stored = login.stored
         let session = stored.session

@@ -2,26 +2,26 @@ public import TokenVault
 import VaultAdministration
 import VaultStorage
 
-/// Gives logins of a vault to another system.
+/// Hands logins of a vault over to another system.
 ///
-/// One chain of refresh tokens has one owner at each moment. So each login is first held here, durably, and then
-/// written: an export that ends in the middle leaves logins that no one renews, and no login that two systems renew.
-/// Export them again with ``Options/repeats``, or accept them back.
+/// A chain of refresh tokens has one owner at a time. So each login is first held here, durably, and then written: an
+/// export that stops in the middle leaves logins that no system renews, but no login that two systems renew. Export
+/// them again with ``Options/repeats``, or accept them back.
 ///
 /// ```swift
 /// var file = try SealedExport(.canonical, at: "logins.age", for: ["age1…"])
 /// let summary = try await LoginExport(of: vault, .init(provider: "acme")).run(into: &file)
 /// ```
 public struct LoginExport: Sendable {
-    /// What is exported, and who owns it then.
+    /// The logins to export, and their owner afterwards.
     public struct Options: Sendable {
         /// Nil for all users.
         public var userId: String?
         /// The provider's name; nil for all.
         public var provider: String?
-        /// Who renews the logins from now on.
+        /// The system that renews the logins from then on.
         public var owner: Owner
-        /// Whether logins are exported, too, that this owner has already.
+        /// Whether logins that this owner already has are exported again.
         public var repeats: Bool
 
         public init(
@@ -34,15 +34,15 @@ public struct LoginExport: Sendable {
         }
     }
 
-    /// Who renews a login.
+    /// The system that renews a login.
     public enum Owner: Hashable, Sendable {
         /// The system of this name. The vault holds the logins.
         case other(String)
-        /// This vault. What is written is a copy, which nothing may renew.
+        /// This vault. The export is a copy, which no system may renew.
         case vault
     }
 
-    /// Of one transaction: some milliseconds' worth.
+    /// The number per transaction, which takes some milliseconds.
     private static let atOnce = 64
 
     private let vault: Vault
@@ -53,13 +53,13 @@ public struct LoginExport: Sendable {
         self.options = options
     }
 
-    /// Exports what the options name.
+    /// Exports the logins that the options select.
     ///
     /// - Parameters:
-    ///   - sink: Takes them.
-    ///   - progress: Called now and then with how many logins were looked at.
-    /// - Throws: `VaultError`, `CancellationError`, or what the sink throws. Logins that were held by then stay so:
-    ///   ``ExportSummary`` of an ``ExportInterruption`` says how many.
+    ///   - sink: Receives the logins.
+    ///   - progress: Called from time to time with the number of logins examined.
+    /// - Throws: `VaultError`, `CancellationError`, or errors of the sink. Logins that were already held remain held:
+    ///   the ``ExportSummary`` of an ``ExportInterruption`` says how many.
     public func run(
         into sink: inout some ExportSink, progress: (_ done: Int) -> Void = { _ in }
     ) async throws -> ExportSummary {
@@ -81,7 +81,7 @@ public struct LoginExport: Sendable {
         return summary
     }
 
-    /// What an export would do, without doing it.
+    /// The result that an export would have, without exporting.
     public func plan(
         for sink: inout some ExportSink, progress: (_ done: Int) -> Void = { _ in }
     ) async throws -> ExportSummary {
@@ -135,7 +135,7 @@ public struct LoginExport: Sendable {
         return accepted
     }
 
-    /// Holds them in one transaction, and gives those that are as they were when they were judged.
+    /// Holds the logins in one transaction, and returns those that have not changed since they were checked.
     private func hand(
         _ accepted: [Accepted], _ shape: String, _ summary: inout ExportSummary
     ) async throws -> [ExportedLogin] {

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import OAuthClient
 
-/// Bodies of `POST /connections`, which makes a connection or replaces one: Nango, `docs/spec.yaml`.
+/// Bodies of `POST /connections`, which creates or replaces a connection: Nango, `docs/spec.yaml`.
 struct NangoEncoder: ShapeEncoder {
     func refusal(of login: ExportedLogin) -> ExportRefusal? {
         if login.dpopKey != nil { return .keyBound }

@@ -1,24 +1,24 @@
 import FoundationEssentials
 import OAuthClient
 
-/// Pieces of SQL that SQLite and PostgreSQL read alike.
+/// SQL fragments that SQLite and PostgreSQL interpret in the same way.
 enum SQLText {
     static let opening = "BEGIN;\n"
     static let closing = "COMMIT;\n"
 
-    /// A literal. The quotes of the standard; a backslash means itself.
+    /// A literal with standard quotes, where a backslash is an ordinary character.
     static func quote(_ text: String) -> String { "'" + text.replacing("'", with: "''") + "'" }
 
     static func quote(_ text: String?) -> String { text.map { quote($0) } ?? "NULL" }
 
-    /// No text of a database holds a zero byte.
+    /// Database texts cannot contain a zero byte.
     static func canHold(_ texts: String?...) -> Bool {
         texts.allSatisfy { $0?.utf8.contains(0) != true }
     }
 }
 
 extension ExportedLogin {
-    /// What all tables have in common that find rows by text and hold no key.
+    /// The refusal shared by all tables that look up rows by text and store no key.
     func sqlRefusal(_ limits: (value: String?, length: Int)...) -> ExportRefusal? {
         if dpopKey != nil { return .keyBound }
         guard SQLText.canHold(userId, provider, subject) else { return .unrepresentable }

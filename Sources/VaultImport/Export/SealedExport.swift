@@ -1,18 +1,18 @@
 import VaultCrypto
 
-/// Writes logins in a shape, as a file of age that only its recipients open.
+/// Writes logins in a shape, as an age file that only its recipients can open.
 ///
-/// The file appears whole and durable with ``finish()``, with the mode 0600, and never in the place of another one.
-/// Until then there is nothing.
+/// The file appears complete and durable with ``finish()``, with the mode 0600, and never replaces another one. Before
+/// that it does not exist.
 public struct SealedExport: ExportSink {
     private let file: ExportFile
     private let seal: SealedOutput
     private var shaped: ShapedExport
 
     /// - Parameters:
-    ///   - shape: In which form.
+    ///   - shape: The format.
     ///   - path: A file that does not exist yet.
-    ///   - recipients: Public keys of age, `age1…`.
+    ///   - recipients: Age public keys, `age1…`.
     /// - Throws: ``ExportError``.
     public init(_ shape: ExportShape, at path: String, for recipients: [String]) throws {
         let file = try ExportFile(path)
@@ -35,12 +35,12 @@ public struct SealedExport: ExportSink {
     }
 }
 
-/// A stream that only its recipients open. Used by one thread at a time.
+/// A stream that only its recipients can open. Used by one thread at a time.
 package final class SealedOutput {
     private let writer: AgeWriter
     private let output: ([UInt8]) throws -> Void
 
-    /// - Throws: ``ExportError``, and what `output` throws.
+    /// - Throws: ``ExportError``, and errors of `output`.
     package init(for recipients: [String], to output: @escaping ([UInt8]) throws -> Void) throws {
         do throws(VaultCryptoError) {
             writer = try AgeWriter(for: try Self.recipients(recipients))

@@ -1,8 +1,8 @@
 import FoundationEssentials
 import OAuthClient
 
-/// Spring Security's client: `oauth2-client-schema.sql`. The provider's name is the registration's id, and the user is the
-/// principal's name.
+/// Spring Security's client: `oauth2-client-schema.sql`. The provider's name is the registration's id, and the user id
+/// is the principal's name.
 struct SpringEncoder: ShapeEncoder {
     private static let table = "oauth2_authorized_client"
 
@@ -13,7 +13,7 @@ struct SpringEncoder: ShapeEncoder {
         let scope = login.scope?.description
         if let refusal = login.sqlRefusal((login.provider, 100), (login.userId, 200), (scope, 1_000)) { return refusal }
         guard let token = login.accessToken else { return .noAccessToken }
-        // In a text that becomes bytes, PostgreSQL reads a backslash as the beginning of an escape.
+        // In a text that becomes bytes, PostgreSQL interprets a backslash as an escape.
         let hasEscape = [token.reveal(), login.refreshToken?.reveal() ?? ""].contains { $0.utf8.contains(0x5C) }
         return hasEscape ? .unrepresentable : nil
     }
@@ -38,8 +38,8 @@ struct SpringEncoder: ShapeEncoder {
             """
     }
 
-    /// Both are required, and a token must not expire before it was issued. An unknown expiry is a second after that, as
-    /// Spring itself stores it.
+    /// Both are required, and a token must not expire before it was issued. An unknown expiry is stored as one second
+    /// later, as Spring does.
     private static func lifetime(of login: ExportedLogin) -> (issued: Date, expires: Date) {
         guard let expires = login.expiresAt else { return (login.knownSince, login.knownSince.addingTimeInterval(1)) }
         return (min(login.knownSince, expires.addingTimeInterval(-2)), expires)

@@ -1,9 +1,9 @@
 import Glibc
 import VaultCrypto
 
-/// Where a stream's bytes come from. Used by one thread at a time.
+/// The source of a stream's bytes. Used by one thread at a time.
 protocol ByteSource: AnyObject {
-    /// Fills a buffer from an offset on. Gives how many bytes came: at least one, or none at the end.
+    /// Fills a buffer from an offset on. Returns the number of bytes read: zero only at the end.
     func read(into buffer: inout [UInt8], from offset: Int) throws(ImportError) -> Int
 }
 
@@ -14,7 +14,7 @@ final class FileBytes: ByteSource {
     private var count: Int64 = 0
 
     init(path: String) throws(ImportError) {
-        // Not to wait for a pipe that has no writer.
+        // Avoids waiting for a pipe that has no writer.
         let opened = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard opened >= 0 else {
             throw ImportError(
@@ -53,7 +53,7 @@ final class FileBytes: ByteSource {
     }
 }
 
-/// Bytes that were read already, and then the rest.
+/// Bytes that were already read, followed by the rest.
 final class PrefixedBytes: ByteSource {
     private var prefix: ArraySlice<UInt8>
     private let rest: (any ByteSource)?

@@ -1,5 +1,5 @@
-/// A source's bytes, one after another, through a window of fixed size: unpacked, if it is gzip, and as UTF-8, if it is
-/// UTF-16. Used by one thread at a time.
+/// The bytes of a source, through a window of fixed size: decompressed if it is gzip, and as UTF-8 if it is UTF-16.
+/// Used by one thread at a time.
 final class ByteStream {
     private static let windowBytes = 256 * 1024
 
@@ -10,7 +10,7 @@ final class ByteStream {
     private var end = 0
     /// The line of the next byte, from 1.
     private(set) var line = 1
-    /// What ended the stream before its end.
+    /// The error that ended the stream early.
     private(set) var failure: ImportError?
     private(set) var isPacked = false
     private(set) var isUTF16 = false
@@ -39,7 +39,7 @@ final class ByteStream {
         decode()
     }
 
-    /// Looks at the first bytes, and puts between the file and the window what they ask for.
+    /// Inspects the first bytes, and inserts the decoders that they require.
     private func decode() {
         if window[..<end].starts(with: InflatedBytes.magic) {
             isPacked = true
@@ -77,20 +77,20 @@ final class ByteStream {
         return window[position]
     }
 
-    /// The byte behind the next one.
+    /// The byte after the next one.
     func peekSecond() -> UInt8? {
         guard position < end || fill() else { return nil }
         if position + 1 < end { return window[position + 1] }
         return fill(keeping: 1) ? window[position + 1] : nil
     }
 
-    /// To be asked at the end: a stream that has failed looks as if it had ended.
+    /// Call this at the end: a failed stream looks as if it had ended.
     func check() throws(ImportError) {
         if let failure { throw failure }
     }
 
-    /// Everything up to the next line feed, without it; nil at the end. A carriage return before it is cut off too.
-    /// - Parameter longest: of a longer line, only whether it is one.
+    /// Everything up to the next line feed, without it; nil at the end. A carriage return before it is also removed.
+    /// - Parameter longest: A longer line is reported without its content.
     func nextLine(longest: Int) -> TextLine? {
         guard position < end || fill() else { return nil }
         let number = line
@@ -116,7 +116,7 @@ final class ByteStream {
         return TextLine(number: number, bytes: bytes, isTooLong: isTooLong || bytes.count > longest)
     }
 
-    /// The first bytes, which stay where they are. Fewer if there are no more.
+    /// The first bytes, without consuming them. Fewer if there are no more.
     func head() -> ArraySlice<UInt8> {
         if position == end { _ = fill() }
         return window[position..<end]
@@ -124,7 +124,7 @@ final class ByteStream {
 
     func skip(_ count: Int) { position = min(position + count, end) }
 
-    /// - Parameter kept: bytes at the window's end that have not been taken yet.
+    /// - Parameter kept: Bytes at the window's end that have not been consumed yet.
     private func fill(keeping kept: Int = 0) -> Bool {
         guard let source, failure == nil else { return false }
         for index in 0..<kept { window[index] = window[end - kept + index] }
@@ -152,14 +152,14 @@ struct TextLine {
 }
 
 extension ByteStream {
-    /// A byte order mark of UTF-8 means nothing.
+    /// Skips a UTF-8 byte order mark.
     func skipByteOrderMark() {
         if head().starts(with: [0xEF, 0xBB, 0xBF]) { skip(3) }
     }
 }
 
 extension ByteStream {
-    /// Whether the next byte is `first` and the one behind it `second`. At the edge of the window the rest is moved up.
+    /// Whether the next byte is `first` and the one after it `second`. At the edge of the window the rest is moved up.
     func peek(second: UInt8, after first: UInt8) -> Bool {
         guard peek() == first else { return false }
         return peekSecond() == second

@@ -1,6 +1,6 @@
 import Inflation
 
-/// What a gzip file holds (RFC 1952), member after member. Its memory does not grow with what it holds.
+/// The contents of a gzip file (RFC 1952), member by member. Its memory use is constant.
 final class InflatedBytes: ByteSource {
     static let magic: [UInt8] = [0x1F, 0x8B]
 
@@ -35,7 +35,7 @@ final class InflatedBytes: ByteSource {
         }
     }
 
-    /// Behind a member another one may follow, or zeros that fill a block.
+    /// After a member, another one may follow, or zeros that fill a block.
     private func beginsMember() throws(ImportError) -> Bool {
         while position < end, input[position] == 0 { position += 1 }
         guard position < end else { return false }

@@ -1,9 +1,9 @@
-/// What UTF-16 says, as UTF-8. What is no UTF-16 becomes what is no UTF-8, so that its record is rejected.
+/// Converts UTF-16 to UTF-8. Invalid UTF-16 becomes invalid UTF-8, so that its record is rejected.
 final class UTF16Bytes: ByteSource {
     private let encoded: any ByteSource
     private let isBigEndian: Bool
     private var input = [UInt8](repeating: 0, count: 64 * 1_024)
-    /// Bytes at the beginning of the input that were left over.
+    /// Leftover bytes at the start of the input.
     private var kept = 0
     private var highSurrogate: UInt16?
     private var output: ArraySlice<UInt8> = []
@@ -15,10 +15,10 @@ final class UTF16Bytes: ByteSource {
         self.isBigEndian = isBigEndian
     }
 
-    /// Whether a text is UTF-16, and in which order: by its mark, or by the zeros of its first two letters.
+    /// Whether a text is UTF-16, and its byte order, judged by its mark or by the zeros of its first two letters.
     static func isBigEndian(_ head: ArraySlice<UInt8>) -> Bool? {
         let bytes = Array(head.prefix(4))
-        // UTF-32 begins so, too.
+        // UTF-32 also begins this way.
         if bytes == [0xFF, 0xFE, 0, 0] { return nil }
         if bytes.starts(with: [0xFE, 0xFF]) { return true }
         if bytes.starts(with: [0xFF, 0xFE]) { return false }

@@ -1,7 +1,7 @@
-/// The columns of a table, found by their folded names.
+/// The columns of a table, looked up by their folded names.
 ///
-/// `userId`, `user_id` and `"USERID"` are one column in the schemas of one product for several databases: folding drops
-/// case and underscores.
+/// `userId`, `user_id` and `"USERID"` are the same column in one product's schemas for several databases: folding
+/// removes case and underscores.
 final class ColumnIndex: Sendable {
     let names: [String]
     private let positions: [String: Int]
@@ -24,9 +24,9 @@ final class ColumnIndex: Sendable {
     }
 }
 
-/// A table that a container has.
+/// A table of a container.
 struct TableShape: Sendable {
-    /// With its schema, where the container names one.
+    /// Includes the schema, where the container names one.
     let name: String
     let columns: ColumnIndex
 
@@ -35,9 +35,9 @@ struct TableShape: Sendable {
         ColumnIndex.folded(name.split(separator: ".").last.map(String.init) ?? name)
     }
 
-    /// Everything before the name; empty if there is nothing.
+    /// Everything before the name; may be empty.
     var schema: Substring { name.lastIndex(of: ".").map { name[..<$0] } ?? "" }
 
-    /// Whether a name means this table: in full, or without some of its schema.
+    /// Whether a name refers to this table: in full, or without a part of its schema.
     func isMeant(by given: String) -> Bool { name == given || name.hasSuffix("." + given) }
 }

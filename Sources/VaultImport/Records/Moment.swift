@@ -1,16 +1,16 @@
 import FoundationEssentials
 import OAuthClient
 
-/// What a value says where a time is wanted.
+/// The meaning of a value in a time column.
 enum Moment: Equatable {
-    /// There is nothing, or it means never.
+    /// No value, or one that means never.
     case none
     case at(Date)
-    /// The zone is the plan's.
+    /// The zone comes from the plan.
     case assumed(Date)
     case unreadable
 
-    /// Numbers above this are milliseconds: as seconds it is the year 5138.
+    /// Numbers above this are milliseconds: as seconds it would be the year 5138.
     private static let firstMillisecond = 100_000_000_000.0
     /// The end of the year 9999.
     private static let last = 253_402_300_799.0
@@ -27,7 +27,7 @@ enum Moment: Equatable {
         }
     }
 
-    /// Seconds or milliseconds. Zero is what programs store that know no expiry.
+    /// Seconds or milliseconds. Programs store zero if they know no expiry.
     init(epoch number: Double) {
         guard number.isFinite, number >= 0 else {
             self = .unreadable
@@ -68,7 +68,7 @@ enum Moment: Equatable {
     }
 }
 
-/// `2026-01-31T23:59:59.123+01:00`, and the ways in which databases write it.
+/// `2026-01-31T23:59:59.123+01:00`, and the variants that databases write.
 private struct WrittenTime {
     /// Since 1970, as if the zone were UTC.
     let seconds: Double
@@ -115,7 +115,7 @@ private struct DigitScanner {
         return true
     }
 
-    /// A number of exactly so many digits.
+    /// A number of exactly this many digits.
     mutating func number(_ count: Int) -> Int? {
         var value = 0
         for _ in 0..<count {
@@ -126,7 +126,7 @@ private struct DigitScanner {
         return value
     }
 
-    /// What follows the point, in seconds. Milliseconds are what is kept.
+    /// The fraction, in seconds, truncated to milliseconds.
     mutating func fraction() -> Double? {
         var milliseconds = 0
         var count = 0

@@ -1,6 +1,6 @@
 import OAuthClient
 
-/// A value as its container gives it: nothing is guessed from its look.
+/// A value as its container returns it: no type is guessed from its text.
 enum RawValue: Sendable {
     case null
     case bool(Bool)
@@ -12,7 +12,7 @@ enum RawValue: Sendable {
     case bytes([UInt8])
     case array([JSONValue])
     case object(JSONObject)
-    /// What cannot be used, whatever it was meant to be.
+    /// An unusable value, whatever its intended type.
     case fault(RejectReason)
 
     init(_ value: JSONValue) {
@@ -28,7 +28,7 @@ enum RawValue: Sendable {
     }
 }
 
-/// What a value says where a text is wanted.
+/// The meaning of a value in a text column.
 enum TextReading {
     case none
     case text(String)
@@ -38,7 +38,7 @@ enum TextReading {
 extension RawValue {
     var isNull: Bool { if case .null = self { true } else { false } }
 
-    /// Ids are integers in one database and texts in the next; `""` is nothing.
+    /// Ids are integers in some databases and texts in others; `""` counts as missing.
     var reading: TextReading {
         switch self {
         case .null: .none
@@ -59,7 +59,7 @@ extension RawValue {
     /// The text, if it is one.
     var text: String? { if case .text(let text) = reading { text } else { nil } }
 
-    /// For finding rows by their keys.
+    /// The key for looking up rows.
     var key: String? {
         switch self {
         case .text(let text): text
@@ -79,7 +79,7 @@ extension RawValue {
         }
     }
 
-    /// Whether it means yes, in any of the databases' ways of saying so.
+    /// Whether it means true, in any database's notation.
     var isTrue: Bool {
         switch self {
         case .bool(let value): value
@@ -90,7 +90,7 @@ extension RawValue {
         }
     }
 
-    /// A JSON object, also as text, and as text within a JSON string: what older programs have written.
+    /// A JSON object, also as text, or as text within a JSON string, which older programs wrote.
     var jsonObject: JSONObject? {
         switch self {
         case .object(let object): object
@@ -100,7 +100,7 @@ extension RawValue {
         }
     }
 
-    /// How often a document may have been made a text of.
+    /// How many times a document may have been wrapped in a text.
     private static let mostWraps = 4
 
     private static func object(in text: String) -> JSONObject? {
@@ -113,7 +113,7 @@ extension RawValue {
         return nil
     }
 
-    /// What a JSON string holds, also one that has lost its quotes on the way.
+    /// The content of a JSON string, even if its quotes have been lost.
     private static func unwrapped(_ text: String) -> String? {
         let isQuoted = text.first == "\""
         guard isQuoted || text.hasPrefix("{\\") else { return nil }
@@ -124,7 +124,7 @@ extension RawValue {
         return inner
     }
 
-    /// Nothing, where a document is wanted: also `null`, and an empty text within a JSON string.
+    /// Whether a document is missing: also `null`, and an empty text within a JSON string.
     var isEmptyDocument: Bool {
         guard case .text(var text) = reading else {
             if case .none = reading { return true }

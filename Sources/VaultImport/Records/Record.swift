@@ -2,7 +2,7 @@ import OAuthClient
 
 /// One row of a table.
 struct Record: Sendable {
-    /// From 1: the line in a text file, the row in a database.
+    /// Counted from 1: the line in a text file, the row in a database.
     let row: Int
     let columns: ColumnIndex
     private let content: Content
@@ -34,9 +34,9 @@ struct Record: Sendable {
     }
 }
 
-/// What a container gives next.
+/// The next item from a container.
 enum RecordReading: Sendable {
     case record(Record)
-    /// A record that cannot be read; its row.
+    /// An unreadable record, with its row.
     case fault(Int, RejectReason)
 }

@@ -1,11 +1,11 @@
 import OAuthClient
 
-/// Scopes as databases have them.
+/// Scopes in the notations of databases.
 enum ScopeText {
-    /// The tokens of a text, and whether it was guessed what separates them.
+    /// The tokens of a text, and whether the separator was guessed.
     ///
-    /// RFC 6749 separates by spaces, and allows commas in a token. Several providers answer with commas all the same, and
-    /// programs store what they got. A list may also have been made a text of, in JSON or as an array of PostgreSQL.
+    /// RFC 6749 uses spaces as separators, and allows commas in a token. Several providers nevertheless send commas,
+    /// and programs store them unchanged. A list may also have been turned into text, as JSON or as a PostgreSQL array.
     static func tokens(of text: String, _ separator: Character) -> (tokens: [String], isAssumed: Bool) {
         if let list = list(text) { return (list, false) }
         let isAssumed = separator == " " && text.utf8.contains(comma) && spacesFollowCommas(text)
@@ -18,7 +18,7 @@ enum ScopeText {
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || 9...13 ~= byte }
 
-    /// Whether a text is separated by commas alone, or by commas and spaces: `read, write`.
+    /// Whether a text is separated only by commas, or by commas and spaces: `read, write`.
     private static func spacesFollowCommas(_ text: String) -> Bool {
         var last: UInt8?
         for byte in text.utf8 {

@@ -2,7 +2,7 @@ import FoundationEssentials
 import OAuthClient
 import VaultCrypto
 
-/// Which chains and accounts have been met, and on which row: 24 bytes each, and nothing of the tokens.
+/// The chains and accounts seen so far, and their rows: 24 bytes each, and nothing of the tokens.
 struct ChainIndex {
     private var slots = NameTable<Slot>()
     private let fingerprint: ChainFingerprint
@@ -11,7 +11,7 @@ struct ChainIndex {
         var hash: UInt64
         /// Zero for an empty slot.
         var row: UInt32
-        /// Seconds since 1970; zero if it is not known when the tokens were issued.
+        /// Seconds since 1970; zero if it is unknown when the tokens were issued.
         var moment: UInt32
         var owner: UInt32
         var tokens: UInt32
@@ -29,9 +29,9 @@ struct ChainIndex {
         let tokens: UInt32
 
         /// - Parameters:
-        ///   - moment: when the tokens were issued, if that is known.
-        ///   - owner: whose chain it is.
-        ///   - tokens: those of the row.
+        ///   - moment: when the tokens were issued, if known.
+        ///   - owner: the owner of the chain.
+        ///   - tokens: the tokens of the row.
         init(row: Int, moment: Date?, owner: [String?], tokens: [String?]) {
             self.row = UInt32(clamping: row)
             self.moment = moment.map { UInt32(clamping: Int64($0.timeIntervalSince1970)) } ?? 0
@@ -48,12 +48,12 @@ struct ChainIndex {
 
     struct Met: Equatable {
         let row: Int
-        /// Whether this row takes the earlier one's place: its tokens were issued later, or, where one of the two does
-        /// not say when, it comes later in the source. Expiries say nothing about that.
+        /// Whether this row replaces the earlier one: its tokens were issued later, or, if one of the two does not say
+        /// when, it comes later in the source. Expiries are no evidence.
         let isNewer: Bool
-        /// Whether the chain is one of the same user and account.
+        /// Whether the chain belongs to the same user and account.
         let isSameOwner: Bool
-        /// Whether it has the very tokens.
+        /// Whether it has exactly the same tokens.
         let isRepeat: Bool
     }
 
@@ -68,7 +68,7 @@ struct ChainIndex {
         Hex.encode(fingerprint(of: text).array.prefix(4))
     }
 
-    /// Notes a name with its row. If it was met before: where, and what the two rows are to each other.
+    /// Records a name with its row. If it was seen before, returns where, and how the two rows are related.
     mutating func meet(_ text: String, _ visit: Visit) -> Met? {
         let slot = Slot(
             hash: fingerprint(of: text).firstWord, row: visit.row, moment: visit.moment, owner: visit.owner,

@@ -1,15 +1,14 @@
 public import FoundationEssentials
 import OAuthClient
 
-/// A source under its plan: what each row means, without a vault.
+/// The classified rows of a source under its plan, without a vault.
 ///
-/// Nothing is kept of the rows but at most 55 bytes for each chain and, where a source may repeat accounts, as many for
-/// each account.
+/// Memory holds at most 55 bytes for each chain and, where a source may repeat accounts, as many for each account.
 public struct ImportReading: AsyncSequence, Sendable {
     public typealias Element = RowOutcome
 
     public let source: ImportSource
-    /// The moment against which expiries are held.
+    /// The time that expiries are compared with.
     public let now: Date
 
     public init(_ source: ImportSource, now: Date) {
@@ -19,16 +18,16 @@ public struct ImportReading: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> AsyncIterator { makeAsyncIterator(screen: nil) }
 
-    /// With what a vault has to say of each row before others are held against it.
+    /// With a vault's check of each row, which comes before rows are compared with each other.
     func makeAsyncIterator(screen: RowClassifier.Screen?) -> AsyncIterator {
         AsyncIterator(rows: source.makeAsyncIterator(), judge: RowClassifier(source: source, now: now, screen: screen))
     }
 
-    /// Judges row after row.
+    /// Classifies one row after another.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private var rows: ImportSource.AsyncIterator
         private var judge: RowClassifier
-        /// The rows so far.
+        /// The summary of the rows so far.
         public private(set) var summary = ImportSummary()
 
         init(rows: ImportSource.AsyncIterator, judge: RowClassifier) {
@@ -47,10 +46,10 @@ public struct ImportReading: AsyncSequence, Sendable {
             return outcome
         }
 
-        /// The share of the source that was read, from 0 to 1; nil if it is not known.
+        /// The share of the source that was read, from 0 to 1; nil if unknown.
         public var progress: Double? { rows.progress }
 
-        /// The fingerprint of a login's refresh token, as reports show it; nil without one.
+        /// The fingerprint of a login's refresh token, as reports show it; nil if it has none.
         public mutating func fingerprint(of login: SourceLogin) throws -> String? {
             try login.refreshToken.map { try judge.fingerprint($0) }
         }

@@ -1,7 +1,8 @@
 import FoundationEssentials
 import OAuthClient
 
-/// The report on a source as JSON Lines: one for each row, and a last one with the sums. Never a token.
+/// The report on a source as JSON Lines: one line for each row, and a last one with the totals. It never contains a
+/// token.
 package struct ImportReport {
     /// Whether lines name users and the source's own keys.
     private let showsUsers: Bool
@@ -10,7 +11,7 @@ package struct ImportReport {
         self.showsUsers = showsUsers
     }
 
-    /// Reads the source to its end and hands over line after line, without line feeds.
+    /// Reads the source to its end and passes on one line after another, without line feeds.
     package func run(
         _ reading: ImportReading, _ write: (String) throws -> Void
     ) async throws -> ImportSummary {

@@ -1,21 +1,21 @@
-/// What the rows of a source were. The sum over all outcomes is the number of rows that were read.
+/// The totals of a source's rows. The sum over all outcomes is the number of rows read.
 public struct ImportSummary: Hashable, Sendable {
     /// Rows that were read.
     public private(set) var rows = 0
-    /// By ``RowOutcome/name``. Names that did not occur are there with zero.
+    /// By ``RowOutcome/name``. Names that did not occur are included with zero.
     public private(set) var outcomes: [String: Int]
     /// Rejected rows, by reason.
     public private(set) var reasons: [RejectReason: Int] = [:]
-    /// Warnings, by how many rows have them.
+    /// Warnings, with the number of rows that have them.
     public private(set) var warnings: [ImportWarning: Int] = [:]
-    /// Logins, by the vault's name of the provider, the dead ones that are not kept left out.
+    /// Logins, by the vault's name of the provider, without the dead ones that are not kept.
     public private(set) var providers: [String: Int] = [:]
     /// Names of members that no description knows, at most 32.
     public internal(set) var unknownMembers: [String] = []
 
     init() { outcomes = Dictionary(uniqueKeysWithValues: RowOutcome.names.map { ($0, 0) }) }
 
-    /// Logins that an import takes.
+    /// The number of logins that an import takes.
     public var logins: Int { providers.values.reduce(0, +) }
 
     mutating func add(_ outcome: RowOutcome) {

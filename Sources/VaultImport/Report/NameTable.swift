@@ -1,6 +1,6 @@
-/// What has been met, by the hash of its name: for millions of rows, in little more memory than they need themselves.
+/// A set of entries, found by the hash of their name: for millions of rows, with little memory overhead.
 ///
-/// The table is cut into parts, of which each grows by a quarter when it is 7/8 full: so there are never two of the whole.
+/// The table is split into parts that each grow by a quarter when 7/8 full, so that the whole never exists twice.
 struct NameTable<Slot: NamedSlot> {
     private var parts = [[Slot]](repeating: [], count: 1 << partBits)
     private var counts = [Int](repeating: 0, count: 1 << partBits)
@@ -8,9 +8,9 @@ struct NameTable<Slot: NamedSlot> {
     private static var partBits: Int { 6 }
     private static var fewest: Int { 16 }
 
-    /// Enters a slot, unless one of the same name is there: of that the body decides.
+    /// Inserts a slot, unless one with the same name exists: then the body decides about that one.
     ///
-    /// - Returns: What the body gives; nil for a new name.
+    /// - Returns: The result of the body; nil for a new name.
     mutating func meet<R>(_ new: Slot, _ known: (inout Slot) -> R) -> R? {
         let part = Self.part(of: new)
         if parts[part].isEmpty { parts[part] = [Slot](repeating: .empty, count: Self.fewest) }
@@ -39,7 +39,7 @@ struct NameTable<Slot: NamedSlot> {
 
     private static func part(of slot: Slot) -> Int { Int(truncatingIfNeeded: slot.hash >> UInt64(64 - partBits)) }
 
-    /// Where it is, or where it belongs: the lower half of the hash says where to begin.
+    /// Its position, or where it belongs: the lower half of the hash is the starting point.
     private static func place(of slot: Slot, in part: [Slot]) -> Int {
         var index = Int(truncatingIfNeeded: ((slot.hash & 0xffff_ffff) * UInt64(part.count)) >> 32)
         while !part[index].isEmpty, !part[index].hasName(of: slot) {
@@ -50,11 +50,11 @@ struct NameTable<Slot: NamedSlot> {
     }
 }
 
-/// A name of a ``NameTable``, and what is remembered of it.
+/// A name of a ``NameTable``, and the data stored with it.
 protocol NamedSlot {
     static var empty: Self { get }
     var isEmpty: Bool { get }
-    /// Of the name alone.
+    /// The hash of the name only.
     var hash: UInt64 { get }
     func hasName(of other: Self) -> Bool
 }

@@ -1,10 +1,10 @@
 import FoundationEssentials
 import OAuthClient
 
-/// Holds rows against the plan, against the clock and against each other.
+/// Compares rows with the plan, with the clock and with each other.
 struct RowClassifier {
-    /// What else a row must stand up to before others are held against it; nil: nothing. A row of another client, for
-    /// example, must not take the place of the right one.
+    /// An additional check that a row must pass before it is compared with others; nil for none. For example, a row of
+    /// another client must not replace the right one.
     typealias Screen = (PlannedLogin) async throws -> RejectReason?
 
     private let plan: ImportPlan
@@ -48,7 +48,7 @@ struct RowClassifier {
         if let reason = try await screen?(planned) { return .rejected(SourceReject(login.place, reason)) }
         let isUsable = login.accessToken != nil && login.expiresAt.map { $0 > now } ?? true
         let isDead = !isUsable && !planned.isRenewable
-        // What is left out takes no other row's place.
+        // An omitted row replaces no other row.
         if isDead, !plan.keepsDeadLogins { return .dead(planned, isKept: false) }
         guard let met = try meet(login) else { return isDead ? .dead(planned, isKept: true) : .login(planned) }
         if !met.isSameOwner { return .rejected(SourceReject(login.place, .duplicateChain)) }
@@ -71,7 +71,7 @@ struct RowClassifier {
             isRenewable = false
             warnings.append(.refreshTokenExpired)
         }
-        // A vault keeps it beside a refresh token alone.
+        // A vault stores it only together with a refresh token.
         if !isRenewable, login.idToken != nil, !warnings.contains(.idTokenDropped) { warnings.append(.idTokenDropped) }
         return .success(
             PlannedLogin(
@@ -95,7 +95,7 @@ struct RowClassifier {
         return chain ?? known
     }
 
-    /// Without a refresh token only a row that says the same in everything is the same login.
+    /// Without a refresh token, only a row with identical values is the same login.
     private func chainName(_ login: SourceLogin) -> String {
         if let token = login.refreshToken { return "c" + token.reveal() }
         return "t"
@@ -116,7 +116,7 @@ struct RowClassifier {
         return "a" + Self.joined([login.provider, subject, login.clientID?.rawValue, login.userKey])
     }
 
-    /// Parts are separated by what stands in none of them: lengths.
+    /// Parts are separated by their lengths, which no content can imitate.
     private static func joined(_ parts: [String?]) -> String {
         parts.map { part in part.map { "\($0.utf8.count):\($0)" } ?? "-" }.joined()
     }

@@ -1,21 +1,21 @@
-/// What a row of a source means under a plan. Each row has exactly one outcome.
+/// The meaning of a source's row under a plan. Each row has exactly one outcome.
 public indirect enum RowOutcome: Sendable {
     /// A login that can be used.
     case login(PlannedLogin)
-    /// Newer tokens of a login that came with an earlier row: they take the place of those.
+    /// Newer tokens of a login from an earlier row, which they replace.
     case update(PlannedLogin, of: Int)
-    /// Older tokens of a login that came with an earlier row.
+    /// Older tokens of a login from an earlier row.
     case duplicate(SourcePlace, of: Int)
-    /// A login that can neither be used nor renewed. Whether it is taken is the plan's decision.
+    /// A login that can neither be used nor renewed. The plan decides whether it is kept.
     case dead(PlannedLogin, isKept: Bool)
     /// A client registration.
     case registration(SourceRegistration)
-    /// A row that belongs to a login which comes in a row of its own.
+    /// A row that belongs to a login with its own row.
     case part(SourcePlace, of: SourcePlace)
     /// A row that cannot be used.
     case rejected(SourceReject)
 
-    /// Where the row stands.
+    /// The position of the row.
     public var place: SourcePlace {
         switch self {
         case .login(let login), .update(let login, _), .dead(let login, _): login.source.place
@@ -38,17 +38,17 @@ public indirect enum RowOutcome: Sendable {
         }
     }
 
-    /// All of ``name``.
+    /// All values of ``name``.
     public static let names = ["login", "update", "duplicate", "dead", "registration", "part", "rejected"]
 }
 
-/// A login with what the plan makes of it.
+/// A login, interpreted by the plan.
 public struct PlannedLogin: Sendable {
     public let source: SourceLogin
     /// The provider's name in the vault.
     public let provider: String
     /// Whether the refresh token can be sent. An expired one cannot.
     public let isRenewable: Bool
-    /// Those of the source, and the plan's own.
+    /// The source's warnings, and the plan's own.
     public let warnings: [ImportWarning]
 }

@@ -1,28 +1,29 @@
 import TokenVault
 import VaultStorage
 
-/// Rows of one transaction, and what is to be done with them.
+/// The rows of one transaction, and their planned changes.
 struct PreparedBatch: Sendable {
     let outcomes: [RowOutcome]
-    /// Those of which it is known already what they are; nil at ``places``.
+    /// Rows whose outcome is already known; nil at ``places``.
     let rows: [ImportedRow?]
-    /// Where the logins stand among the rows.
+    /// Positions of the logins among the rows.
     let places: [Int]
     let logins: [PreparedImport]
 }
 
-/// Holds batches against the vault. Apart from what prepares them, so that one is prepared while another is written.
+/// Writes batches to the vault. It is separate from the preparer, so that one batch is prepared while another is
+/// written.
 struct BatchWriter: Sendable {
     let vault: Vault
     let options: ImportRunOptions
 
-    /// Gives what became of each row.
+    /// Returns the outcome of each row.
     func write(_ batch: PreparedBatch) async throws -> [ImportedRow] {
         var rows = batch.rows
         for (place, answer) in zip(batch.places, try await answers(for: batch.logins)) {
             let outcome = batch.outcomes[place]
             var (end, login) = Self.outcome(of: answer)
-            // What an earlier row of a rehearsal has added is not there.
+            // A login that an earlier row of a rehearsal added does not exist.
             if options.isRehearsal, case .added = end {
                 login = nil
                 if case .update = outcome { end = .followed }
@@ -39,7 +40,7 @@ struct BatchWriter: Sendable {
         do {
             return try await vault.takeImported(logins, for: options.importPurpose, isRehearsal: isRehearsal)
         } catch let error as VaultError where error.code == .invalidArgument && logins.count > 1 {
-            // Some row holds what no vault takes: it is found by taking each alone.
+            // A vault cannot store one of the rows. Each is tried alone to find it.
             var answers: [ImportAnswer?] = []
             for login in logins { answers += try await self.answers(for: [login]) }
             return answers

@@ -4,7 +4,7 @@ public import TokenVault
 import VaultCrypto
 import VaultStorage
 
-/// Brings a source into a vault, or holds the one against the other.
+/// Imports a source into a vault, or compares the two.
 ///
 /// ```swift
 /// let source = try ImportSource(path: "db.sqlite3", plan: ImportPlan(userKey: .email))
@@ -13,12 +13,12 @@ import VaultStorage
 /// print(rows.result.outcomes)
 /// ```
 ///
-/// Nothing is sent, and nothing is written to the source. Logins that are taken belong to their source: the vault serves
-/// their access tokens and renews none before `Vault.acceptImport`. Run it
-/// again, any number of times: rows that have not changed change nothing, and those that have are followed.
+/// Nothing is sent, and nothing is written to the source. Imported logins belong to their source: the vault serves
+/// their access tokens but renews none before `Vault.acceptImport`. The run can be repeated any number of times:
+/// unchanged rows change nothing, and changed rows are followed.
 ///
-/// Rows are written in batches, each in one transaction, and a row comes out of the iteration when its batch is durable. A
-/// run that is broken off is simply begun anew; the batch that was under way may still be written.
+/// Rows are written in batches, each in one transaction, and the iteration returns a row when its batch is durable.
+/// After an interrupted run, simply start another; the batch in progress may still be written.
 public struct ImportRun: AsyncSequence, Sendable {
     public typealias Element = ImportedRow
 
@@ -28,10 +28,10 @@ public struct ImportRun: AsyncSequence, Sendable {
     private let now: Date
 
     /// - Parameters:
-    ///   - source: What is read.
-    ///   - vault: Where its logins go.
-    ///   - options: What the source is called, and what is done with its rows.
-    ///   - now: The moment against which expiries are held; nil: the vault's clock.
+    ///   - source: The source to read.
+    ///   - vault: The vault that receives its logins.
+    ///   - options: The name of the source, and the treatment of its rows.
+    ///   - now: The time that expiries are compared with; nil for the vault's clock.
     public init(_ source: ImportSource, into vault: Vault, options: ImportRunOptions = .init(), now: Date? = nil) {
         self.source = source
         self.vault = vault
@@ -47,17 +47,17 @@ public struct ImportRun: AsyncSequence, Sendable {
             taker: taker)
     }
 
-    /// Takes batch after batch: while one is written, the next is read.
+    /// Processes one batch after another: while one is written, the next is read.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private var outcomes: ImportReading.AsyncIterator
         private var taker: RowPreparer
         private var writing: Task<[ImportedRow], any Error>?
-        /// Of a batch that is durable, in reverse.
+        /// The rows of a durable batch, in reverse.
         private var ready: [ImportedRow] = []
         private var isAtEnd = false
-        /// What came of reading on while a batch was being written, whose rows come first.
+        /// The error of reading ahead while a batch was being written, whose rows come first.
         private var failure: (any Error)?
-        /// The rows so far, and after the last one what the whole reading found.
+        /// The result of the rows so far, and of the whole reading after the last one.
         public private(set) var result = ImportResult()
 
         init(outcomes: ImportReading.AsyncIterator, taker: RowPreparer) {
@@ -65,7 +65,7 @@ public struct ImportRun: AsyncSequence, Sendable {
             self.taker = taker
         }
 
-        /// - Throws: ``ImportError``, `VaultError`, or `CancellationError`. What was written before stays.
+        /// - Throws: ``ImportError``, `VaultError`, or `CancellationError`. Batches written before are kept.
         public mutating func next() async throws -> ImportedRow? {
             while ready.isEmpty {
                 if writing == nil {
@@ -78,11 +78,11 @@ public struct ImportRun: AsyncSequence, Sendable {
             return ready.removeLast()
         }
 
-        /// The share of the source that was read, from 0 to 1; nil if it is not known.
+        /// The share of the source that was read, from 0 to 1; nil if unknown.
         public var progress: Double? { outcomes.progress }
 
-        /// The fingerprint of a row's refresh token, as reports show it: the same for the same token, in this run alone. Nil
-        /// for a row without one.
+        /// The fingerprint of a row's refresh token, as reports show it: the same for the same token, but only within
+        /// this run. Nil for a row without one.
         public mutating func fingerprint(of row: ImportedRow) throws -> String? {
             switch row.row {
             case .login(let login), .update(let login, _), .dead(let login, _):
@@ -138,28 +138,30 @@ public struct ImportRun: AsyncSequence, Sendable {
     }
 }
 
-/// What an ``ImportRun`` does with the rows.
+/// How an ``ImportRun`` treats the rows.
 public struct ImportRunOptions: Sendable {
     public enum Purpose: Sendable, Hashable {
-        /// New logins are added and belong to their source; those that still do follow it.
+        /// New logins are added and belong to their source; existing ones that still belong to it follow it.
         case hold
-        /// The same, but new logins belong to the vault at once: for a source that is gone, and renews nothing.
+        /// The same, but new logins belong to the vault immediately: for a source that is gone, and renews nothing.
         case take
-        /// Nothing is added. A login that the vault owns and the source has renewed is held: both have renewed it.
+        /// Nothing is added. A login that the vault owns and the source has renewed is held, because both have renewed
+        /// it.
         case check
-        /// As ``check``, and logins that are dead or contested take the source's newer tokens: the source must have been
+        /// Like ``check``, but dead or contested logins take the source's newer tokens: the source must have been
         /// stopped.
         case adopt
-        /// Nothing is changed: whether the vault has what the source has.
+        /// Nothing is changed: compares the vault with the source.
         case compare
     }
 
-    /// What the source is called in the vault, at most 64 bytes; nil: as its kind is. The same at each reading.
+    /// The source's name in the vault, at most 64 bytes; nil for the name of its kind. Use the same name for each
+    /// reading.
     public var name: String?
     public var purpose: Purpose
-    /// Everything is done, and undone.
+    /// Every change is made and rolled back.
     public var isRehearsal: Bool
-    /// Whose users and providers the rows name; nil: no tenant's.
+    /// The tenant whose users and providers the rows name; nil for none.
     package var tenant: Tenant?
 
     public init(name: String? = nil, purpose: Purpose = .hold, isRehearsal: Bool = false) {

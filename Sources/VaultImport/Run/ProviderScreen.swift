@@ -2,17 +2,17 @@ import OAuthClient
 import TokenVault
 import VaultStorage
 
-/// The vault's providers, as far as rows have named them. Used by one task at a time.
+/// The vault's providers that rows have named so far. Used by one task at a time.
 final class ProviderScreen {
     private let vault: Vault
     private let tenant: Tenant?
     private var known: [String: Known] = [:]
     private var counts: [String: Int] = [:]
-    /// Client ids of the source, by its own names of providers.
+    /// The source's client ids, by its own provider names.
     private var clients: [String: ClientID] = [:]
     private var clientsOfMissing: [String: ClientID] = [:]
 
-    /// A source that names more providers than that is not one whose names are providers.
+    /// If a source has more names than this, they are not names of providers.
     private static let mostNames = 1_000
 
     private struct Known {
@@ -25,7 +25,7 @@ final class ProviderScreen {
         self.tenant = tenant
     }
 
-    /// Why the vault cannot take the row, whatever else it says.
+    /// The reason why the vault cannot accept the row, regardless of its other values.
     func reason(against login: PlannedLogin) async throws -> RejectReason? {
         let provider: Known
         if let found = known[login.provider] {
@@ -64,18 +64,18 @@ final class ProviderScreen {
         }
     }
 
-    /// Those that the vault does not have, the one with the most rows first.
+    /// Providers that the vault lacks, the one with the most rows first.
     var missing: [MissingProvider] {
         counts.map { MissingProvider(name: $0.key, rows: $0.value, clientID: clientsOfMissing[$0.key]) }
             .sorted { ($1.rows, $0.name) < ($0.rows, $1.name) }
     }
 }
 
-/// A provider that rows name, and that the vault does not have.
+/// A provider that rows name but the vault lacks.
 public struct MissingProvider: Sendable, Hashable {
-    /// As the plan calls it, or else the source.
+    /// The name in the plan, or otherwise in the source.
     public let name: String
     public let rows: Int
-    /// The client to which the rows' refresh tokens are bound, where the source says so.
+    /// The client that the rows' refresh tokens are bound to, where the source names it.
     public let clientID: ClientID?
 }

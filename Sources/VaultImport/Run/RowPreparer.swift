@@ -5,20 +5,20 @@ import VaultAdministration
 import VaultCrypto
 import VaultStorage
 
-/// Says of the rows of one run what is to be done with each, a batch at a time, and what the source no longer has.
+/// Plans the changes for the rows of one run, a batch at a time, and finds logins that the source no longer has.
 struct RowPreparer {
-    /// Rows of one transaction.
+    /// The maximum number of rows in a transaction.
     static let batch = 1_500
 
     private let vault: Vault
     private let source: String
     private let options: ImportRunOptions
     let screen: ProviderScreen
-    /// The rows that were met in this run.
+    /// Rows seen in this run.
     private var names = NameTable<Bytes16>()
-    /// Those of them that are left out: the source has them, and no other row is held against them.
+    /// Rows that are left out: the source has them, and no other row is compared with them.
     private var leftOut = NameTable<Bytes16>()
-    /// Whether most rows that were written last were logins that the vault did not have.
+    /// Whether most recently written rows were logins that the vault did not have.
     var isAdding = false
     /// Whether the vault had logins of any source when the run began.
     private var hadImports: Bool?
@@ -38,7 +38,7 @@ struct RowPreparer {
 
     var writer: BatchWriter { BatchWriter(vault: vault, options: options) }
 
-    /// Makes everything ready that needs no writing.
+    /// Prepares everything that needs no writing.
     mutating func prepare(_ batch: [RowOutcome]) async throws -> PreparedBatch {
         var rows: [ImportedRow?] = []
         var logins: [ImportedLogin] = []
@@ -89,7 +89,7 @@ struct RowPreparer {
         var hash = name.hash
         var isKnown = false
         if name.isWeak, options.purpose == .take {
-            // Nothing has to be followed, so the chain itself is name enough.
+            // Nothing has to be followed, so the chain itself suffices as a name.
             hash = name.chainHash
             isKnown = names.isKnown(hash)
         } else {
@@ -101,14 +101,14 @@ struct RowPreparer {
         }
         if isKnown, !isUpdate { return .done(.rejected(.ambiguousRow)) }
         var login = ImportedLogin(planned, of: userId, provider: handle, source: source, row: hash)
-        // The earlier row of its chain has another name, by which the vault knows the login.
+        // The earlier row of its chain has another name, which identifies the login in the vault.
         login.isKnownByChain = name.isWeak || isUpdate && !isKnown
         return .login(login)
     }
 
-    /// After the last row: marks what the source no longer has, and records the reading.
+    /// After the last row: marks logins that the source no longer has, and records the reading.
     ///
-    /// - Returns: How many logins are missing that were not before; nil for what only looks.
+    /// - Returns: The number of logins that are missing now and were not before; nil if the run only compares.
     func end(_ result: ImportResult) async throws -> Int? {
         guard options.purpose == .hold || options.purpose == .take else { return nil }
         let missing = hadImports == true ? try await markMissing() : 0
@@ -136,16 +136,16 @@ struct RowPreparer {
     }
 }
 
-/// What a row is known by at the next reading: the account, or what the source itself calls the row.
+/// The identity of a row across readings: the account, or the source's own key of the row.
 struct RowName {
     private let login: SourceLogin
 
     init(_ login: SourceLogin) { self.login = login }
 
-    /// The row's own key goes before the id token's subject: the next row may come without an id token.
+    /// The row's own key has priority over the id token's subject: the next row may have no id token.
     private var key: String? { login.ownSubject == nil ? login.place.key : nil }
 
-    /// Whether nothing but its tokens may tell it from another row of the user.
+    /// Whether only its tokens may distinguish it from another row of the user.
     var isWeak: Bool { login.subject == nil && key == nil }
 
     var hash: Bytes16 {
@@ -154,7 +154,7 @@ struct RowName {
         ])
     }
 
-    /// Of a row that its chain names.
+    /// The hash of a row that is identified by its chain.
     var chainHash: Bytes16 {
         ImportOrigin.hash(name: [
             login.provider, login.userKey, nil, nil, login.refreshToken?.reveal() ?? login.accessToken?.reveal(),
@@ -171,7 +171,7 @@ extension ImportedLogin {
         accessToken = login.accessToken
         tokenType = login.tokenType
         expiresAt = login.expiresAt
-        // One that has expired cannot be sent: the login is used for as long as its access token lasts.
+        // An expired token cannot be sent: the login is used only until its access token expires.
         refreshToken = planned.isRenewable ? login.refreshToken : nil
         refreshExpiresAt = login.refreshExpiresAt
         scope = login.scope
@@ -185,7 +185,7 @@ extension ImportedLogin {
     }
 }
 
-/// A name of which nothing else is remembered. Names are hashes: none is zero.
+/// A name without stored data. Names are hashes: none is zero.
 extension Bytes16: NamedSlot {
     static var empty: Bytes16 { .zero }
     var isEmpty: Bool { firstWord == 0 }
@@ -194,6 +194,6 @@ extension Bytes16: NamedSlot {
 }
 
 extension NameTable<Bytes16> {
-    /// Whether a name has been met; from now on it has.
+    /// Records a name, and returns whether it was known before.
     fileprivate mutating func isKnown(_ name: Bytes16) -> Bool { meet(name) { _ in } != nil }
 }

@@ -1,11 +1,11 @@
-/// The rows of a table, whose tokens are opened a batch at a time.
+/// The rows of a table, whose tokens are decrypted a batch at a time.
 final class DecryptedRows {
     private let logins: LoginReader
     private let cursor: any RecordCursor
     private let decryptor: TokenDecryptor
-    /// The last one comes first.
+    /// In reverse order.
     private var rows: [SourceRow] = []
-    /// A cursor is not asked again after its end: some would begin anew.
+    /// A cursor is not called again after its end: some would start over.
     private var isAtEnd = false
 
     init(_ logins: LoginReader, _ cursor: any RecordCursor, _ decryptor: TokenDecryptor) {

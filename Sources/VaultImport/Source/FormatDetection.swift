@@ -1,8 +1,8 @@
 import VaultSQLite
 
-/// Which format a file has, by its first bytes.
+/// Detects the format of a file from its first bytes.
 enum FormatDetection {
-    /// - Parameter head: in UTF-8, and unpacked.
+    /// - Parameter head: In UTF-8, and decompressed.
     static func format(
         of head: ArraySlice<UInt8>, _ plan: ImportPlan, isUTF16: Bool = false
     ) throws(ImportError) -> SourceFormat {
@@ -17,17 +17,17 @@ enum FormatDetection {
             throw ImportError(
                 .unknownFormat, "the source is one JSON array", hint: "make lines of it: jq -c '.[]' FILE")
         }
-        // A header is given to a CSV file, or, with a table, to a dump that names no columns.
+        // A header is given for a CSV file or, together with a table, for a dump that names no columns.
         if plan.header == nil || plan.table != nil, isSQL(text) { return .sqlDump }
         guard CSVDialect(head, plan, isUTF16: isUTF16) != nil else {
             throw ImportError(
-                .unknownFormat, "the source is no SQLite database, JSON, CSV or SQL dump",
+                .unknownFormat, "the source is not a SQLite database, JSON, CSV or a SQL dump",
                 hint: "docs/import.md shows how to make JSON Lines of any table")
         }
         return .csv
     }
 
-    /// Formats that are known, and not read: by what a file begins with, and what to do.
+    /// Known but unsupported formats: their first bytes, and advice.
     private static let strangers: [(magic: [UInt8], words: String, hint: String)] = [
         (
             Array("PGDMP".utf8), "a dump in PostgreSQL's own format",
@@ -52,7 +52,7 @@ enum FormatDetection {
         if let known = strangers.first(where: { head.starts(with: $0.magic) }) {
             throw ImportError(.unknownFormat, "the source is \(known.words)", hint: known.hint)
         }
-        // POSIX tar's mark. PostgreSQL writes dumps of that kind, too, and its contents come first in them.
+        // POSIX tar's mark. PostgreSQL also writes dumps of that kind, with the table of contents first.
         guard head.dropFirst(257).starts(with: Array("ustar".utf8)) else { return }
         let isDump = head.starts(with: Array("toc.dat".utf8))
         throw ImportError(

@@ -1,7 +1,7 @@
-/// What a look into a file has shown: enough to read it without looking again.
+/// The result of detecting a file's store: enough to read it without a second detection.
 enum FoundStore: Sendable {
     case tables(SourceFormat, [TableShape], StoreMatch)
-    /// The document has no index: its tokens are read by going through it again.
+    /// The document has no index: its tokens are read in a second pass.
     case msal(StoreDetection)
 
     init(_ opening: ImportSource.Opening, _ plan: ImportPlan) throws(ImportError) {
@@ -16,7 +16,8 @@ enum FoundStore: Sendable {
         try plan.requireFit(for: format)
         if format == .json {
             guard plan.kind == nil || plan.kind == .msal else {
-                throw ImportError(.unknownStore, "the source is one JSON document, which only MSAL's cache is")
+                throw ImportError(
+                    .unknownStore, "the source is one JSON document, a form that only MSAL's cache may have")
             }
             self = .msal(try MSALCache(stream, plan).detection)
             return
@@ -34,7 +35,7 @@ enum FoundStore: Sendable {
 }
 
 extension ImportPlan {
-    /// Refuses what is said of something that the format does not have: it would be of no effect, without a word.
+    /// Rejects options that the format does not support, which would otherwise be ignored silently.
     fileprivate func requireFit(for format: SourceFormat) throws(ImportError) {
         let tables: [SourceFormat] = [.sqlite, .sqlDump]
         let rows: [SourceFormat] = [.sqlite, .sqlDump, .csv, .jsonLines]
@@ -45,7 +46,7 @@ extension ImportPlan {
             ),
             (separator != nil, "a separator", [.csv], "CSV files"),
             (userTable != nil, "a table of users", tables, "databases and dumps"),
-            // What has one table has no name for it, which is said with the tables that there are.
+            // A source with one table has no name for it; the error that lists the tables reports that.
             (table != nil, "a table", rows, "databases and dumps"),
             (!columns.isEmpty, "a map of columns", rows, "rows"),
             (rowKey != nil, "a key of rows", rows, "rows"),
@@ -66,7 +67,7 @@ extension ImportSource.Opening {
         }
     }
 
-    /// - Parameter tables: what an earlier look has shown; nil to look.
+    /// - Parameter tables: The result of an earlier detection; nil to detect.
     func container(
         _ format: SourceFormat, _ plan: ImportPlan, tables: [TableShape]? = nil
     ) throws(ImportError) -> any TableContainer {

@@ -1,17 +1,17 @@
 /// A token store of another system, as a stream of its rows.
 ///
-/// Nothing is written to it and nothing is sent. A SQLite database is read in one read transaction, from the first row on.
+/// Nothing is written to it and nothing is sent. A SQLite database is read in one transaction, from the first row on.
 ///
 /// ```swift
 /// let source = try ImportSource(path: "db.sqlite3", plan: ImportPlan(userKey: .email))
 /// for try await row in source { print(row) }
 /// ```
 ///
-/// Iteration reads the file where it is called: give a large file a task of its own.
+/// Iteration reads the file on the calling task: run it in its own task for a large file.
 public struct ImportSource: AsyncSequence, Sendable {
     public typealias Element = SourceRow
 
-    /// What was found, and by what.
+    /// The detected store, and the evidence.
     public let detection: StoreDetection
     public let plan: ImportPlan
     private let opening: Opening
@@ -22,8 +22,8 @@ public struct ImportSource: AsyncSequence, Sendable {
         case bytes([UInt8])
     }
 
-    /// Looks into a file.
-    /// - Throws: ``ImportError`` if no store that can be read is in it.
+    /// Detects the store in a file.
+    /// - Throws: ``ImportError`` if the file contains no supported store.
     public init(path: String, plan: ImportPlan = ImportPlan()) throws(ImportError) {
         try self.init(.file(path), plan)
     }
@@ -42,7 +42,7 @@ public struct ImportSource: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(opening: opening, plan: plan, found: found) }
 
-    /// Reads row after row. The source is opened with the first one.
+    /// Reads one row after another. The first call opens the source.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let opening: Opening
         private let plan: ImportPlan
@@ -56,7 +56,7 @@ public struct ImportSource: AsyncSequence, Sendable {
             self.found = found
         }
 
-        /// Other tasks get their turn after so many rows.
+        /// The number of rows after which other tasks may run.
         private static let rowsPerTurn = 256
 
         /// - Throws: ``ImportError``, or `CancellationError`.
@@ -69,7 +69,7 @@ public struct ImportSource: AsyncSequence, Sendable {
             return try nextRow()
         }
 
-        /// Without a turn for others.
+        /// Without yielding to other tasks.
         package mutating func nextRow() throws(ImportError) -> SourceRow? {
             if let reader { return try reader.next() }
             let opened = try SourceReader(opening, plan, found)
@@ -77,10 +77,10 @@ public struct ImportSource: AsyncSequence, Sendable {
             return try opened.next()
         }
 
-        /// The share of the source that was read, from 0 to 1; nil if it is not known.
+        /// The share of the source that was read, from 0 to 1; nil if unknown.
         public var progress: Double? { reader?.progress }
 
-        /// Names of members that no description knows, as far as they were met.
+        /// Names of members that no description knows, among those seen so far.
         var unknownMembers: [String] { reader?.unknownMembers ?? [] }
     }
 }

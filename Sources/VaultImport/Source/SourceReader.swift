@@ -47,7 +47,7 @@ final class SourceReader {
         return .decrypted(DecryptedRows(logins, cursor, decryptor))
     }
 
-    /// The share of the rows that was read; nil if it is not known.
+    /// The share of the rows that was read; nil if unknown.
     var progress: Double? {
         switch stage {
         case .registrations: 0
@@ -83,7 +83,7 @@ final class SourceReader {
 }
 
 extension StoreMatch {
-    /// What is read of a linked table.
+    /// The columns of a linked table that are read.
     func columns(of link: StoreLink, _ plan: ImportPlan) -> Set<String> {
         var paths = description.user.paths(for: plan.userKey) + description.provider + description.subject
         paths += description.clientID + description.links.flatMap(\.from) + description.attributes.map(\.path)

@@ -1,4 +1,4 @@
-/// Why a container has no store that can be read, and what to do about it.
+/// Explains why a container has no supported store, with advice.
 struct StoreAdvice {
     private let container: any TableContainer
     private let plan: ImportPlan
@@ -36,7 +36,7 @@ struct StoreAdvice {
         if let kind = plan.kind {
             return ImportError(
                 .unknownStore, "the source has no table of the kind “\(kind)”",
-                hint: map ?? "docs/import.md shows the columns by which each kind is known")
+                hint: map ?? "docs/import.md lists the columns that identify each kind")
         }
         return ImportError(
             .unknownStore, "the source has no table of a known kind",
@@ -46,7 +46,7 @@ struct StoreAdvice {
 
     // MARK: Maps
 
-    /// The columns that a map names and a table does not have.
+    /// The columns that a map names and a table lacks.
     static func missing(_ plan: ImportPlan, in table: TableShape) -> [String] {
         let columns = MappedColumns(plan.columns)
         return plan.columns.filter { member, _ in columns.names(member).isDisjoint(with: table.columns.folded) }
@@ -61,7 +61,7 @@ struct StoreAdvice {
             hint: list("its columns are", table.columns.names))
     }
 
-    /// All that a map names is there, and a login needs more.
+    /// All columns of the map exist, but a login needs more.
     private static func incomplete(_ table: TableShape, _ plan: ImportPlan) -> ImportError {
         let description = StoreDescription.canonical(plan)
         let columns = table.columns.folded
@@ -76,7 +76,7 @@ struct StoreAdvice {
             hint: list("the columns are", table.columns.names))
     }
 
-    /// Names that the source gives, as far as they are fit to be shown.
+    /// Names from the source, as far as they are fit to show.
     private static func list(_ words: String, _ names: [String]) -> String {
         let shown = names.prefix(40).map {
             String($0.unicodeScalars.prefix(64).filter { $0.value >= 0x20 }.map(Character.init))
@@ -84,7 +84,7 @@ struct StoreAdvice {
         return "\(words) \(shown.joined(separator: ", "))" + (names.count > 40 ? ", …" : "")
     }
 
-    /// What columns of other tables are usually called, by member.
+    /// Usual column names of other tables, by member.
     private static let usual: [(member: String, names: [String])] = [
         ("user", ["user", "userid", "ownerid", "memberid", "customerid", "accountid", "userable", "useruuid"]),
         ("provider", ["provider", "providername", "providerid", "identityprovider", "service", "driver", "strategy"]),
@@ -94,7 +94,7 @@ struct StoreAdvice {
         ("expires_at", ["expiresat", "tokenexpiresat", "oauthexpiresat", "accesstokenexpiresat", "expires", "expiry"]),
     ]
 
-    /// A map for a table that seems to hold logins.
+    /// A map for a table that seems to contain logins.
     private static func suggestion(for table: TableShape) -> String? {
         var map: [String] = []
         var found: Set<String> = []
@@ -111,7 +111,7 @@ struct StoreAdvice {
         return "if it holds logins, say which column is which: \(place)--map \(map.joined(separator: ","))\(provider)"
     }
 
-    // MARK: What is known otherwise
+    // MARK: Other known tables
 
     private func nameless() -> ImportError? {
         let names = container.namelessTables.filter { name in
@@ -132,8 +132,8 @@ struct StoreAdvice {
             if columns.isSuperset(of: ["identitydata", "provider", "userid"]) {
                 return ImportError(
                     .unknownStore, "the table “\(table.name)” is Supabase's: it keeps no tokens of providers",
-                    hint: "Supabase hands provider_token and provider_refresh_token to the app at the log-in alone; "
-                        + "import them from where the app has kept them")
+                    hint: "Supabase passes provider_token and provider_refresh_token to the app only at log-in; "
+                        + "import them from where the app stored them")
             }
             if columns.isSuperset(of: ["identityprovider", "federateduserid", "token"]) {
                 return ImportError(

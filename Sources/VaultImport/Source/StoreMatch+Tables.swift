@@ -1,5 +1,5 @@
 extension StoreMatch {
-    /// The table to which a link of the tokens' table goes: in its own schema, if there is one.
+    /// The linked table of the tokens' table: in its own schema, if there is one.
     static func table(
         of link: StoreLink, for tokens: TableShape, in container: any TableContainer, _ plan: ImportPlan
     ) throws(ImportError) -> TableShape? {
@@ -29,21 +29,21 @@ extension StoreMatch {
         let names = tables.map { "“\($0.name)”" }.joined(separator: ", ")
         return ImportError(
             .severalStores, "several tables could hold \(what): \(names)",
-            hint: "name the one that is meant: --user-table TABLE")
+            hint: "name the right one: --user-table TABLE")
     }
 
-    // MARK: What is not read
+    // MARK: Columns that are not read
 
-    /// What a name says that is a token or a time of one.
+    /// Parts of names that indicate a token or its time.
     private static let words = [
         "token", "expires", "expiry", "expiration", "refresh", "jwt", "issuedat", "obtainedat", "validuntil",
     ]
-    /// Tokens of other kinds, which apps keep beside users.
+    /// Tokens of other kinds, which apps store with users.
     private static let otherTokens = [
         "csrf", "reset", "confirm", "verif", "remember", "invit", "unlock", "session", "push", "device",
     ]
 
-    /// Columns of the tokens' table that no field is read from, and that look as if one should be.
+    /// Columns of the tokens' table that no field is read from, although their names suggest tokens or times.
     static func unread(_ description: StoreDescription, _ table: TableShape, _ plan: ImportPlan) -> [String] {
         let read = description.readColumns(plan)
         return table.columns.names.filter { name in
@@ -57,7 +57,7 @@ extension StoreMatch {
 }
 
 extension StoreDescription {
-    /// The columns of the tokens' table that say something here.
+    /// The columns of the tokens' table that are used.
     fileprivate func readColumns(_ plan: ImportPlan) -> Set<String> {
         var paths = user.paths(for: plan.userKey) + user.primaryKey + provider + subject + clientID + accessToken
         paths += tokenType + expiresAt + refreshToken + refreshExpiresAt + scope + idToken + dpopKey + label

@@ -15,7 +15,7 @@ struct StoreMatch: Sendable {
         var found: [(StoreDescription, TableShape)] = []
         for description in descriptions(plan) {
             for table in container.tables where fits(description, table, container, plan) {
-                // A table of a known product is not read as one of no product.
+                // A table of a known product is not read as canonical.
                 if description.kind == .canonical, found.contains(where: { $0.1.name == table.name }) { continue }
                 found.append((description, table))
             }
@@ -60,7 +60,7 @@ struct StoreMatch: Sendable {
     }
 
     private static func descriptions(_ plan: ImportPlan) -> [StoreDescription] {
-        // A map says what each column is: whatever else the table looks like.
+        // A map defines each column, whatever else the table looks like.
         guard plan.columns.isEmpty else { return [.canonical(plan)] }
         let all: [StoreDescription] = [
             .allauth, .authJS, .nextAuth3, .betterAuth, .springSecurity, .socialAuth, .authlib, .nango,
@@ -79,7 +79,7 @@ struct StoreMatch: Sendable {
         guard description.excludes.isDisjoint(with: columns) else { return false }
         guard description.needsOne.isEmpty || !description.needsOne.isDisjoint(with: columns) else { return false }
         guard description.needsEach.allSatisfy({ !$0.isDisjoint(with: columns) }) else { return false }
-        // Without its other tables, such a row says nothing.
+        // Without its linked tables, such a row is meaningless.
         let isLinked = description.links.allSatisfy { link in
             link.missing != .accountMissing || isJoined
                 || link.from.allSatisfy { columns.contains($0.column) }
@@ -88,7 +88,7 @@ struct StoreMatch: Sendable {
         return isLinked
     }
 
-    /// The columns of a map are there. Lines of JSON may leave out what is null, so they are not asked.
+    /// Checks that the columns of a map exist. JSON Lines are exempt, because they may omit null values.
     private static func checkMap(
         _ table: TableShape, _ container: any TableContainer, _ plan: ImportPlan
     ) throws(ImportError) {
@@ -100,7 +100,7 @@ struct StoreMatch: Sendable {
         guard missing.isEmpty else { throw StoreAdvice.error(of: missing, table) }
     }
 
-    /// Before the first row: otherwise each of them would be rejected.
+    /// Checked before the first row: otherwise each row would be rejected.
     private static func checkUserKey(
         _ description: StoreDescription, _ table: TableShape, _ links: [(StoreLink, TableShape)], _ plan: ImportPlan
     ) throws(ImportError) {

@@ -1,8 +1,8 @@
 extension StoreDescription {
     /// django-allauth, `allauth/socialaccount/models.py` (65.21).
     ///
-    /// `token_secret` is the refresh token of OAuth 2 and the token's secret of OAuth 1: only the provider tells them
-    /// apart. Scopes, token types, id tokens and endpoints are not stored.
+    /// `token_secret` is the refresh token of OAuth 2 or the token secret of OAuth 1: only the provider distinguishes
+    /// them. Scopes, token types, id tokens and endpoints are not stored.
     static let allauth: StoreDescription = {
         var description = StoreDescription(
             kind: .allauth, needs: ["token", "tokensecret", "accountid", "expiresat"],
@@ -26,7 +26,7 @@ extension StoreDescription {
         description.subject = ["account.uid", "uid"]
         description.clientID = ["app.clientid", "clientid"]
         description.expiresAt = ["expiresat"]
-        // UNIQUE (app, account) does not bind the nulls of apps that are only in Django's settings.
+        // UNIQUE (app, account) does not apply to null apps, which are configured only in Django's settings.
         description.accountsInTables = .withoutClient
         description.prepare = { (row, _) throws(RowStop) in
             if let provider = row[["account.provider", "provider"]]?.text, oauth1Providers.contains(provider) {
@@ -36,7 +36,7 @@ extension StoreDescription {
         return description
     }()
 
-    /// Those whose classes derive from `allauth.socialaccount.providers.oauth`, or that use neither OAuth 1 nor 2.
+    /// Providers whose classes derive from `allauth.socialaccount.providers.oauth`, or that use neither OAuth 1 nor 2.
     private static let oauth1Providers: Set<String> = [
         "discogs", "evernote", "500px", "flickr", "openstreetmap", "pocket", "trello", "tumblr", "twitter", "vimeo",
         "xing", "openid", "steam", "telegram", "saml", "draugiem",

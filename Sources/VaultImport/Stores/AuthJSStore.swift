@@ -2,7 +2,8 @@ extension StoreDescription {
     /// Auth.js: `packages/adapter-pg/schema.sql`, and the schemas of the adapters for Prisma, Drizzle, D1, TypeORM, Hasura
     /// and Supabase, which differ in case, in quotes and in the names of the tables.
     ///
-    /// The row is written at the first sign-in (`packages/core/src/lib/actions/callback/handle-login.ts`) and never again.
+    /// The row is written at the first sign-in (`packages/core/src/lib/actions/callback/handle-login.ts`) and never
+    /// updated.
     static let authJS: StoreDescription = {
         var description = StoreDescription(
             kind: .authJS, needs: ["userid", "provider", "provideraccountid"],
@@ -13,7 +14,7 @@ extension StoreDescription {
         description.user.username = ["user.name", "name"]
         description.subject = ["provideraccountid"]
         description.tokenType = ["tokentype"]
-        // Sites that renew keep the moment under names of their own.
+        // Sites that renew tokens store the time under their own column names.
         description.expiresAt = ["expiresat", "accesstokenexpiresat", "accesstokenexpires"]
         description.refreshExpiresAt = ["refreshtokenexpiresat", "refreshexpiresat"]
         description.scope = ["scope"]
@@ -23,7 +24,7 @@ extension StoreDescription {
         description.warnings = [.mayBeStale]
         description.prepare = { (row, _) throws(RowStop) in
             if let type = row["type"]?.text, !["oauth", "oidc", "oauth2"].contains(type) { throw .reject(.notOAuth2) }
-            // D1's table has room for OAuth 1.
+            // D1's table has columns for OAuth 1.
             if row["oauthtokensecret"]?.text != nil { throw .reject(.notOAuth2) }
         }
         return description
@@ -52,7 +53,7 @@ extension StoreDescription {
 
     /// Better Auth: `packages/core/src/db/schema/account.ts`, with tables made by its own migrations, Prisma or Drizzle.
     ///
-    /// `scope` is what the user has granted in all, separated by commas.
+    /// `scope` contains everything that the user has granted, separated by commas.
     static let betterAuth: StoreDescription = {
         var description = StoreDescription(
             kind: .betterAuth, needs: ["providerid", "accountid", "userid", "accesstoken", "refreshtoken"],
@@ -61,7 +62,7 @@ extension StoreDescription {
             refreshToken: ["refreshtoken"])
         description.user.username = ["user.username", "user.name", "name"]
         description.subject = ["accountid"]
-        // Before version 1.0 there was one expiry.
+        // Before version 1.0 there was only one expiry.
         description.expiresAt = ["accesstokenexpiresat", "expiresat"]
         description.refreshExpiresAt = ["refreshtokenexpiresat"]
         description.scope = ["scope"]

@@ -2,14 +2,14 @@ import FoundationEssentials
 import OAuthClient
 
 extension StoreDescription {
-    /// The members of the canonical form, which every other source can be turned into.
+    /// The members of the canonical form, which every other source can be converted to.
     static let canonicalMembers = [
         "user", "provider", "access_token", "refresh_token", "token_type", "scope", "expires_at", "expires_in",
         "obtained_at", "refresh_expires_at", "id_token", "subject", "label", "client_id", "dpop_jwk", "attributes",
         "id", "error", "grant_type",
     ]
 
-    /// - Parameter plan: says which column is which member, and what the user is.
+    /// - Parameter plan: Maps columns to members, and defines the user id.
     static func canonical(_ plan: ImportPlan) -> StoreDescription {
         let columns = MappedColumns(plan.columns)
         func paths(_ member: String) -> [Path] { columns.paths(member) }
@@ -58,16 +58,16 @@ extension StoreDescription {
 }
 
 extension ImportPlan {
-    /// The members of the canonical form, which ``columns`` finds columns for.
+    /// The members of the canonical form, the keys of ``columns``.
     public static var members: [String] { StoreDescription.canonicalMembers }
 }
 
-/// Where each member of the canonical form stands under a plan's map.
+/// The path of each member of the canonical form under a plan's map.
 struct MappedColumns: Sendable {
     private let map: [String: String]
     private let documents: [Document]
 
-    /// A document in a column, or one within it.
+    /// A document in a column, or a nested one.
     private struct Document: Sendable {
         let part: String
         let column: String
@@ -83,16 +83,16 @@ struct MappedColumns: Sendable {
         }
     }
 
-    /// `TOKEN.access_token`; nil for the name of a column.
+    /// The steps of `TOKEN.access_token`; nil for the name of a column.
     private static func steps(of name: String) -> [String]? {
         let steps = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         return steps.count > 1 && steps.allSatisfy { !$0.isEmpty } ? steps : nil
     }
 
-    /// No description has a part of such a name.
+    /// No description uses such a part name.
     private static func part(_ steps: ArraySlice<String>) -> String { "{" + steps.joined(separator: ".") }
 
-    /// The column of that very name goes first: the header of a CSV file may have points.
+    /// A column with exactly that name has priority: the header of a CSV file may contain dots.
     func paths(_ member: String) -> [Path] {
         guard let name = map[member] else { return [Path(part: "", column: ColumnIndex.folded(member))] }
         let column = Path(part: "", column: ColumnIndex.folded(name))
@@ -100,13 +100,13 @@ struct MappedColumns: Sendable {
         return [column, Path(part: Self.part(steps.dropLast()), column: steps.last ?? "")]
     }
 
-    /// The columns of which one must be there for a member.
+    /// The possible columns for a member; at least one must exist.
     func names(_ member: String) -> Set<String> {
         let name = map[member] ?? member
         return Set([name, Self.steps(of: name)?.first].compactMap { $0.map(ColumnIndex.folded) })
     }
 
-    /// Opens the documents to which the map refers.
+    /// Opens the documents that the map refers to.
     func open(_ row: inout StoreRow) throws(RowStop) {
         for document in documents {
             guard let value = row[Path(part: "", column: document.column)] else { continue }
@@ -123,8 +123,8 @@ struct MappedColumns: Sendable {
 }
 
 extension LoginDraft {
-    /// `expires_in` counts from the moment at which the tokens came. Without it nothing is known: the time of reading is
-    /// not that moment.
+    /// `expires_in` counts from the time when the tokens were issued. Without it the expiry is unknown: the time of
+    /// reading does not help.
     mutating func readLifetime(_ value: RawValue?) {
         guard expiresAt == nil, let value else { return }
         guard let lifetime = value.integer, lifetime >= 0, lifetime <= 10 * 365 * 86_400 else {
@@ -135,7 +135,7 @@ extension LoginDraft {
         expiresAt = obtainedAt.addingTimeInterval(Double(lifetime))
     }
 
-    /// Texts, numbers and truth values; anything else has no place beside a login.
+    /// Keeps texts, numbers and booleans; other values cannot be stored with a login.
     mutating func readAttributes(_ object: JSONObject?) {
         guard let object else { return }
         for name in object.names.prefix(64) where name.utf8.count <= 128 {

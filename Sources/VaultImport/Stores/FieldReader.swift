@@ -2,7 +2,7 @@ import Crypto
 import FoundationEssentials
 import OAuthClient
 
-/// The values of one row, as the types that a login wants.
+/// The values of one row, converted to the types of a login.
 struct FieldReader {
     let row: StoreRow
     let context: StoreContext
@@ -13,7 +13,7 @@ struct FieldReader {
         case token(String)
     }
 
-    /// What programs store when they make a text of nothing.
+    /// Texts that programs store in place of a missing value.
     private static let placeholders: Set<String> = ["None", "null", "NULL", "nil", "undefined", "[object Object]"]
 
     func text(_ paths: [Path]) throws(RowStop) -> String? {
@@ -34,7 +34,7 @@ struct FieldReader {
         return Self.placeholders.contains(text) ? .placeholder : .token(text)
     }
 
-    /// What a column with tokens has, before the plan's program opens it; nil if there is nothing.
+    /// The value of a token column before the plan's program decrypts it; nil if there is none.
     func stored(
         _ paths: [Path], _ description: StoreDescription, _ draft: inout LoginDraft
     ) throws(RowStop) -> String? {
@@ -61,7 +61,7 @@ struct FieldReader {
         }
     }
 
-    /// Texts with separators, and lists. What a token may do is not worth a login: an unreadable scope is dropped.
+    /// Texts with separators, and lists. An unreadable scope is dropped, because it is not worth losing a login.
     func readScope(_ paths: [Path], _ separator: Character, _ draft: inout LoginDraft) {
         let scope: Scope?
         switch row[paths] {
@@ -96,7 +96,7 @@ struct FieldReader {
 }
 
 extension DPoPKey {
-    /// Whether the public half is what the JWK says.
+    /// Whether the public half matches the JWK.
     fileprivate func isAt(x: String, y: String) -> Bool {
         let point = Array(signingKey.publicKey.rawRepresentation)
         return Base64URL.encode(point.prefix(32)) == x && Base64URL.encode(point.suffix(32)) == y

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import OAuthClient
 
-/// Makes logins of a store's rows, as its description says.
+/// Makes logins from a store's rows, as its description defines them.
 struct LoginReader {
     let description: StoreDescription
     let context: StoreContext
@@ -26,7 +26,7 @@ struct LoginReader {
         }
     }
 
-    /// What the plan's program is to open of a row. What cannot be read is told when the row itself is.
+    /// The values of a row that the plan's program must decrypt. Unreadable values are reported with the row itself.
     func storedTokens(_ reading: RecordReading) -> [String] {
         guard case .record(let record) = reading else { return [] }
         do throws(RowStop) {
@@ -43,7 +43,7 @@ struct LoginReader {
         }
     }
 
-    /// With what belongs to it.
+    /// The row with its linked rows.
     private func row(of record: Record) throws(RowStop) -> StoreRow {
         var row = StoreRow(record)
         try follow(&row)
@@ -64,7 +64,7 @@ struct LoginReader {
         }
         let parts = columns.compactMap { record[$0]?.key }
         guard parts.count == columns.count, !parts.isEmpty, parts.contains(where: { !$0.isEmpty }) else { return nil }
-        // A longer key is no key, but a mistake.
+        // A longer key is a mistake, not a key.
         let key = parts.joined(separator: "/")
         return key.utf8.count <= 1_024 ? key : nil
     }
@@ -101,7 +101,7 @@ struct LoginReader {
         guard let user = try fields.text(description.user.paths(for: context.plan.userKey)) else {
             throw .reject(.noUser)
         }
-        // A source says whose rows these are, and never of which tenant: that name begins so.
+        // A source names the user of a row but never the tenant, whose names begin with this byte.
         guard user.utf8.count <= 1_024, user.utf8.first != 0x1D else { throw .reject(.malformedUser) }
         let named = try fields.text(description.provider)
         guard let provider = named ?? context.plan.provider else { throw .reject(.noProvider) }
@@ -150,7 +150,7 @@ struct LoginReader {
     private func readExtras(_ fields: FieldReader, _ draft: inout LoginDraft) throws(RowStop) {
         fields.readScope(description.scope, description.scopeSeparator, &draft)
         if let stored = try fields.text(description.idToken) {
-            // What does not open is no id token, and no reason to stop.
+            // A value that cannot be decrypted is not an id token, but no reason to stop.
             let text = context.decryptor == nil ? stored : context.decryptor?[stored] ?? ""
             draft.idToken = try? IDToken(text)
             let subject = IDTokenSubject.of(text)
@@ -171,7 +171,7 @@ struct LoginReader {
     }
 }
 
-/// Whom an id token is about. Nothing is verified: the token came from the source, not from its issuer.
+/// The subject of an id token. Nothing is verified: the token comes from the source, not from its issuer.
 enum IDTokenSubject {
     static func of(_ token: String) -> String? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)

@@ -1,12 +1,12 @@
 import FoundationEssentials
 import OAuthClient
 
-/// The unified cache of the MSAL libraries: `msal/token_cache.py` (1.39). Its keys are not used: the libraries search by
-/// the entries' own members.
+/// The unified cache of the MSAL libraries: `msal/token_cache.py` (1.39). Its keys are ignored, because the libraries
+/// search by the entries' own members.
 struct MSALCache: Sendable {
     /// An access or a refresh token of the cache, in the order of the document.
     struct Token: Sendable {
-        /// From 1, among the tokens.
+        /// The number of the token, from 1.
         let row: Int
         let isRefreshToken: Bool
         let object: JSONObject?
@@ -22,7 +22,7 @@ struct MSALCache: Sendable {
         var moment: Double { self[isRefreshToken ? "last_modification_time" : "expires_on"].flatMap(Double.init) ?? 0 }
     }
 
-    /// Whose tokens belong together: refresh tokens are for all tenants.
+    /// Tokens that belong together: refresh tokens apply to all tenants.
     struct Group: Hashable, Sendable {
         let account: String
         let environment: String
@@ -70,7 +70,7 @@ struct MSALCache: Sendable {
                 "the document has the sections \(found.intersection(Self.sections).sorted().joined(separator: ", "))"
             ],
             unreadColumns: [],
-            // One login for each account was made of whatever there is.
+            // Each account has exactly one login, made from all its tokens.
             accounts: .never)
     }
 
@@ -87,9 +87,9 @@ struct MSALCache: Sendable {
 struct MSALRows {
     private let cache: MSALCache
     private let plan: ImportPlan
-    /// The token that stands for its group, by its row.
+    /// The token that represents its group, by row.
     private var leaders: [MSALCache.Group: Int] = [:]
-    /// The access token that goes with the leader.
+    /// The access token that belongs to the leader.
     private var companions: [MSALCache.Group: Int] = [:]
     /// Other access tokens, by group.
     private var others: [MSALCache.Group: [Int]] = [:]
@@ -115,7 +115,7 @@ struct MSALRows {
         for (group, index) in companions where leaders[group] == nil { leaders[group] = index }
     }
 
-    /// A token that is bound to a key, or that stands for more than its scopes, is no login's own.
+    /// A token that is bound to a key, or that represents more than its scopes, does not belong to a login.
     private static func isUsable(_ token: MSALCache.Token) -> Bool {
         !token.isRefreshToken && token["secret"] != nil && token["key_id"] == nil && token["ext_cache_key"] == nil
     }
@@ -139,7 +139,7 @@ struct MSALRows {
     }
 
     private func login(_ token: MSALCache.Token, _ group: MSALCache.Group, _ place: SourcePlace) -> SourceRow {
-        // Refresh tokens of an account are one for each client, whatever id tokens say.
+        // An account has one refresh token per client, whatever the id tokens say.
         let key = "\(group.account)/\(group.client)"
         var draft = LoginDraft(SourcePlace(row: place.row, table: place.table, key: key))
         guard let user = user(group) else {
@@ -211,7 +211,7 @@ struct MSALRows {
     }
 }
 
-/// The rows of a cache, one after another.
+/// The rows of a cache, in order.
 final class MSALCursor {
     private let rows: MSALRows
     private var index = 0

@@ -1,8 +1,8 @@
 import OAuthClient
 
 extension StoreDescription {
-    /// Nango: `packages/types/lib/connection/db.ts` and `packages/shared/lib/utils/encryption.manager.ts`. Rows that are
-    /// older than the encryption key are plain, and stand among the encrypted ones.
+    /// Nango: `packages/types/lib/connection/db.ts` and `packages/shared/lib/utils/encryption.manager.ts`. Rows that
+    /// are older than the encryption key are plaintext, among the encrypted ones.
     static let nango: StoreDescription = {
         var description = StoreDescription(
             kind: .nango, needs: ["connectionid", "providerconfigkey", "credentials"],
@@ -49,7 +49,7 @@ extension StoreDescription {
         return description
     }()
 
-    /// `packages/types/lib/auth/api.ts` names the modes.
+    /// The modes are defined in `packages/types/lib/auth/api.ts`.
     private static func checkMode(_ data: JSONObject) throws(RowStop) {
         guard case .string(let mode)? = data["type"] else { return }
         switch mode {

@@ -1,6 +1,6 @@
 import OAuthClient
 
-/// Where a value stands: `column` of the row itself, or `part.column` of what belongs to it.
+/// The path of a value: `column` of the row itself, or `part.column` of a linked row or document.
 ///
 /// Columns are folded; members of a JSON document within the row are not.
 struct Path: Hashable, Sendable, ExpressibleByStringLiteral {
@@ -21,13 +21,13 @@ struct Path: Hashable, Sendable, ExpressibleByStringLiteral {
     }
 }
 
-/// A row with what belongs to it: rows of other tables, and documents that it holds as text.
+/// A row with its linked rows, and the documents that it holds as text.
 struct StoreRow {
     let main: Record
     private var links: [(part: String, record: Record)] = []
     private var documents: [(part: String, object: JSONObject)] = []
 
-    /// What stands in the row encrypted, opened.
+    /// The decrypted values of encrypted columns.
     private var opened: [(column: String, text: String)] = []
 
     init(_ main: Record) { self.main = main }
@@ -52,7 +52,7 @@ struct StoreRow {
         return links.first { $0.part == path.part }?.record[path.column]
     }
 
-    /// The first of these that is there and not null.
+    /// The value of the first path that exists and is not null.
     subscript(paths: [Path]) -> RawValue? {
         for path in paths {
             if let value = self[path], !value.isNull { return value }

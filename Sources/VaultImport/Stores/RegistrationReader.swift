@@ -1,6 +1,6 @@
 import OAuthClient
 
-/// Makes client registrations of a store's rows.
+/// Makes client registrations from a store's rows.
 struct RegistrationReader {
     let description: StoreRegistrations
     let context: StoreContext
@@ -27,7 +27,7 @@ struct RegistrationReader {
         var row = StoreRow(record)
         try description.prepare(&row, context)
         let fields = FieldReader(row: row, context: context)
-        // An empty name, as allauth has it for providers of which there is one, is none.
+        // An empty name, which allauth stores for providers with a single instance, counts as missing.
         var name: String?
         for path in description.provider where name == nil { name = try fields.text([path]) }
         guard let name else { throw .reject(.noProvider) }

@@ -1,11 +1,11 @@
-/// Tables that look like a client's tokens and are not: what an authorization server has issued to others.
+/// Tables that look like a client's tokens but are not: tokens that an authorization server has issued to others.
 enum ServerStore {
     struct Finding: Equatable {
         let table: String
         let product: String
     }
 
-    /// By folded names.
+    /// By folded name.
     private static let tables: [String: String] = [
         "oauth2provideraccesstoken": "Django OAuth Toolkit", "oauth2providerrefreshtoken": "Django OAuth Toolkit",
         "oauth2providergrant": "Django OAuth Toolkit", "oauth2authorization": "Spring Authorization Server",

@@ -2,9 +2,9 @@ import FoundationEssentials
 import OAuthClient
 
 extension StoreDescription {
-    /// python-social-auth: `social_django/models.py`, and `social_core/storage.py` for what the members mean.
+    /// python-social-auth: `social_django/models.py`, and `social_core/storage.py` for the meaning of the members.
     ///
-    /// The library sends the access token as a refresh token where there is none. Nothing like that is read here.
+    /// The library sends the access token as a refresh token if there is none. This reader does not.
     static let socialAuth: StoreDescription = {
         var description = StoreDescription(
             kind: .socialAuth, needs: ["provider", "uid", "userid", "extradata"],
@@ -36,10 +36,11 @@ extension StoreDescription {
 }
 
 extension LoginDraft {
-    /// Numbers above this are moments for the library, and below it lifetimes: two years.
+    /// The library treats numbers above this as instants, and smaller ones as lifetimes: two years.
     private static let firstMoment = 63_072_000
 
-    /// In the library's order: `expires_on` is a moment, `expires_in` counts from `auth_time`, and `expires` is either.
+    /// In the library's order: `expires_on` is an instant, `expires_in` counts from `auth_time`, and `expires` is
+    /// either.
     fileprivate mutating func readSocialExpiry(_ row: StoreRow) {
         let moment: Path = "data.expires_on"
         let lifetime: Path = "data.expires_in"

@@ -4,8 +4,8 @@ import OAuthClient
 extension StoreDescription {
     /// Spring Security's client: `oauth2-client-schema.sql` and `JdbcOAuth2AuthorizedClientService`.
     ///
-    /// There is no subject, no id token, no client id and no endpoint: those are in the application's configuration. A
-    /// principal is a display name with some providers, so a row may belong to the last of several people.
+    /// It has no subject, no id token, no client id and no endpoint: those are in the application's configuration. With
+    /// some providers a principal is a display name, so a row may belong to the last of several people.
     static let springSecurity: StoreDescription = {
         var description = StoreDescription(
             kind: .springSecurity, needs: ["clientregistrationid", "principalname", "accesstokenvalue"],
@@ -22,7 +22,7 @@ extension StoreDescription {
         description.accountsInTables = .never
         description.otherColumns = ["refreshtokenissuedat"]
         description.prepare = { (row, _) throws(RowStop) in
-            // The principal of tokens that the application has got for itself, without a user: Spring's own, or the
+            // The principal of tokens that the application got for itself, without a user: Spring's own, or the
             // registration's name, which its guides use.
             guard let principal = row["principalname"]?.text else { return }
             let hasRefreshToken = row["refreshtokenvalue"]?.text != nil
@@ -37,7 +37,7 @@ extension StoreDescription {
             return decoded
         }
         description.finish = { draft, _, _ in
-            // Without `expires_in` Spring stores a second: `OAuth2AccessTokenResponse.Builder`.
+            // Without `expires_in`, Spring stores an expiry of one second: `OAuth2AccessTokenResponse.Builder`.
             guard let issued = draft.obtainedAt, let expires = draft.expiresAt else { return }
             if expires.timeIntervalSince(issued) <= 1 {
                 draft.expiresAt = nil

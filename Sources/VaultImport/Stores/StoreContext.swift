@@ -1,14 +1,14 @@
-/// What is known while a store is read. Used by one thread at a time.
+/// The shared state while a store is read. Used by one thread at a time.
 final class StoreContext {
     let plan: ImportPlan
     let format: SourceFormat
     /// Members that no description knows, as far as they may be shown.
     private(set) var unknownMembers: [String] = []
-    /// Opens tokens that are encrypted in the site's own way.
+    /// Decrypts tokens that the site encrypted in its own way.
     let decryptor: TokenDecryptor?
     private let betterAuth: BetterAuthCipher
     private let nango: NangoCipher?
-    /// Whether a secret has opened something: what does not open afterwards is a damaged row, and not a wrong secret.
+    /// Whether a secret has decrypted a value: a later failure then means a damaged row, not a wrong secret.
     private var hasOpened = false
     private var knownColumns: (columns: ColumnIndex, hasUnknown: Bool)?
 
@@ -26,7 +26,7 @@ final class StoreContext {
         }
     }
 
-    /// A token of Better Auth, opened if it is encrypted.
+    /// A Better Auth token, decrypted if it is encrypted.
     func openBetterAuth(_ text: String, _ draft: inout LoginDraft) throws(RowStop) -> String {
         switch betterAuth.read(text) {
         case .plain: return text
@@ -52,7 +52,7 @@ final class StoreContext {
         }
     }
 
-    /// A token as it is, or as the plan's program has opened it.
+    /// A token as stored, or as the plan's program has decrypted it.
     func open(_ stored: String) throws(RowStop) -> String {
         guard let decryptor else {
             guard !plan.tokensArePlain, let product = SealedText.product(of: stored) else { return stored }
@@ -68,7 +68,7 @@ final class StoreContext {
         return opened
     }
 
-    /// What Nango has encrypted.
+    /// Decrypts a value that Nango encrypted.
     func openNango(_ text: String, nonce: String, tag: String) throws(RowStop) -> [UInt8] {
         guard let nango else {
             throw .abort(
@@ -83,13 +83,13 @@ final class StoreContext {
         return opened
     }
 
-    /// A wrong secret is one error, and not a hundred thousand rejects.
+    /// A wrong secret is one error, not a hundred thousand rejects.
     private func notOpened(_ message: String) -> RowStop {
         if hasOpened { return .reject(.notDecryptable) }
         return .abort(ImportError(.wrongSecret, message, hint: "check the secret; nothing was read"))
     }
 
-    /// Whether a record has members that are not among these. Their names are kept, as far as they are names.
+    /// Whether a record has members that are not among these. Their names are kept, as far as they are valid names.
     func hasUnknownMembers(_ record: Record, known: Set<String>) -> Bool {
         if let knownColumns, knownColumns.columns === record.columns { return knownColumns.hasUnknown }
         let unknown = record.columns.names.filter { !known.contains(ColumnIndex.folded($0)) }

@@ -1,21 +1,21 @@
-/// What a product's store looks like and what its values mean: as data, but for what no table can say.
+/// The layout of a product's store and the meaning of its values: as data, except for the parts that need code.
 struct StoreDescription: Sendable {
     let kind: StoreKind
-    /// The columns by which its table is known, folded: all of ``needs``, one of ``needsOne``, and none of ``excludes``.
+    /// The columns that identify its table, folded: all of ``needs``, one of ``needsOne``, and none of ``excludes``.
     var needs: Set<String>
     var needsOne: Set<String> = []
-    /// Of each of these, too, one.
+    /// At least one column of each of these sets is also required.
     var needsEach: [Set<String>] = []
     var excludes: Set<String> = []
-    /// The columns of rows that a query has joined already.
+    /// The columns of rows that a query has already joined.
     var joined: Set<String>?
-    /// Columns beside those of the fields that are read here, or of which it is known that they say nothing.
+    /// Columns other than those of the fields that are read here, or that are known to be irrelevant.
     var otherColumns: Set<String> = []
     /// In the order in which they are followed.
     var links: [StoreLink] = []
     var registrations: StoreRegistrations?
 
-    /// Together they are the row's key.
+    /// Together they form the row's key.
     var rowKey: [Path] = ["id"]
     var user: UserPaths
     var provider: [Path]
@@ -34,22 +34,22 @@ struct StoreDescription: Sendable {
     var obtainedAt: [Path] = []
     var attributes: [(name: String, path: Path)] = []
 
-    /// What the tables' own constraints allow.
+    /// Whether the tables' own constraints allow repeated accounts.
     var accountsInTables = AccountRepetition.allowed
-    /// What is odd about every row.
+    /// Warnings that apply to every row.
     var warnings: [ImportWarning] = []
-    /// Looks at a row before its values are read: documents within it are opened here, and rows that are no logins
-    /// rejected.
+    /// Prepares a row before its values are read: it opens documents within the row, and rejects rows that are not
+    /// logins.
     var prepare: @Sendable (inout StoreRow, StoreContext) throws(RowStop) -> Void = { (_, _) throws(RowStop) in }
-    /// Makes a token of a column's text.
+    /// Converts a column's text to a token.
     var readToken: @Sendable (String, inout LoginDraft, StoreContext) throws(RowStop) -> String = {
         (text, _, _) throws(RowStop) in text
     }
-    /// Does to a login what its values alone don't say.
+    /// Completes a login with facts that its values alone do not contain.
     var finish: @Sendable (inout LoginDraft, StoreRow, StoreContext) -> Void = { _, _, _ in }
 }
 
-/// Which values may name the user.
+/// The values that may name the user.
 struct UserPaths: Sendable {
     var primaryKey: [Path]
     var email: [Path] = ["user.email", "email"]
@@ -65,17 +65,17 @@ struct UserPaths: Sendable {
     }
 }
 
-/// A row of another table that belongs to a row.
+/// A row of another table that a row is linked to.
 struct StoreLink: Sendable {
-    /// Its part in paths.
+    /// The name of its part in paths.
     let part: String
-    /// Folded names that the table may have, the likeliest first.
+    /// Folded names that the table may have, the most likely first.
     let tables: [String]
-    /// The columns by which it is known.
+    /// The columns that identify it.
     let needs: Set<String>
     let from: [Path]
     let to: String
-    /// What a row is without it; nil if it may do without.
+    /// The reason for rejecting a row without it; nil if it is optional.
     let missing: RejectReason?
 
     /// The source's users, in a table of one of the usual names.
@@ -96,9 +96,9 @@ struct StoreRegistrations: Sendable {
     var prepare: @Sendable (inout StoreRow, StoreContext) throws(RowStop) -> Void = { (_, _) throws(RowStop) in }
 }
 
-/// Why a row is read no further.
+/// The reason why reading a row stops.
 enum RowStop: Error {
     case reject(RejectReason)
-    /// Nothing of the source can be read.
+    /// The whole source is unreadable.
     case abort(ImportError)
 }

@@ -1,3 +1,3 @@
-// What this module's API shows comes with it: tokens and their `reveal()`, client ids, scopes. Under
-// `MemberImportVisibility` every caller would have to import this module too.
+// Re-exports the types in this module's API: tokens and their `reveal()`, client ids, scopes. Under
+// `MemberImportVisibility` every caller would otherwise have to import this module too.
 @_exported public import OAuthClient

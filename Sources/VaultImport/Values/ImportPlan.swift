@@ -1,34 +1,34 @@
 public import OAuthClient
 
-/// How a source is to be read: what its names mean here.
+/// How to read a source: the meaning of its names.
 public struct ImportPlan: Sendable {
-    /// Whose store it is; nil lets the source say so.
+    /// The product that wrote the store; nil to detect it.
     public var kind: StoreKind?
-    /// The table with the tokens, where detection finds several that fit.
+    /// The table with the tokens, if detection finds several candidates.
     public var table: String?
-    /// Which of the source's values is the user id of the vault.
+    /// The source's value that becomes the vault's user id.
     public var userKey: UserKey
-    /// The source's table of users; nil looks for one of the usual names.
+    /// The source's table of users; nil to look for one of the usual names.
     public var userTable: String?
     public var providers: ProviderMap
-    /// What a time without a zone means.
+    /// The zone of times without one.
     public var zonelessTimes: ZonelessTimes
-    /// Whether logins that can neither be used nor renewed are taken too.
+    /// Whether logins that can neither be used nor renewed are also imported.
     public var keepsDeadLogins: Bool
-    /// Whether a row with a member that is not known is rejected.
+    /// Whether a row with an unknown member is rejected.
     public var isStrict: Bool
-    /// By ``members`` of the canonical form: the source's column, for any table with tokens. `TOKEN.access_token` is a
+    /// The source's columns by ``members`` of the canonical form, for any table with tokens. `TOKEN.access_token` is a
     /// member of the JSON document in the column `TOKEN`. With such a map the source is read as canonical.
     public var columns: [String: String]
     /// The provider of every row, for a source that names none.
     public var provider: String?
-    /// What names a row that has neither an account nor a key of its own.
+    /// The key of rows that have neither an account nor their own key.
     public var rowKey: RowKey?
     /// The columns of a CSV file that has no header, or of a table in a dump that names none.
     public var header: [String]?
-    /// What separates the values of a CSV file; nil lets its first line say so.
+    /// The separator of a CSV file; nil to detect it from the first line.
     public var separator: Separator?
-    /// Whether tokens that look encrypted are taken as they are.
+    /// Whether tokens that look encrypted are imported unchanged.
     public var tokensArePlain: Bool
     public var secrets: SourceSecrets
     public var limits: ImportLimits
@@ -59,7 +59,7 @@ public struct ImportPlan: Sendable {
     }
 }
 
-/// Which value names the user. It is taken byte by byte: nothing is folded, trimmed or guessed.
+/// The value that names the user. It is used byte by byte: nothing is folded, trimmed or guessed.
 public enum UserKey: Hashable, Sendable {
     /// The source's own key of its users.
     case primaryKey
@@ -69,20 +69,20 @@ public enum UserKey: Hashable, Sendable {
     case column(String)
 }
 
-/// What names a row at the next reading, if neither its account nor a key of its own does.
+/// The identity of a row at the next reading, if it has neither an account nor its own key.
 public enum RowKey: Hashable, Sendable {
-    /// Its line, or its place in the table: for a source to which rows are only added.
+    /// Its line, or its position in the table: for a source to which rows are only appended.
     case line
     /// A column of the tokens' table.
     case column(String)
 }
 
-/// What separates the values of a line.
+/// The separator between values of a line.
 public enum Separator: String, Hashable, Sendable, CaseIterable {
     case comma
     case semicolon
-    /// As `mysql --batch` and `psql` write it: `\t`, `\n` and `\\` within a value are escapes, and `NULL` and `\N` are
-    /// nothing.
+    /// The format of `mysql --batch` and `psql`: `\t`, `\n` and `\\` within a value are escapes, and `NULL` and `\N`
+    /// are missing values.
     case tab
 
     var byte: UInt8 {
@@ -94,7 +94,7 @@ public enum Separator: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// What a time without a zone means. No source says it.
+/// The meaning of a time without a zone, which no source defines.
 public enum ZonelessTimes: Hashable, Sendable {
     case utc
     /// Seconds east of Greenwich.
@@ -103,11 +103,11 @@ public enum ZonelessTimes: Hashable, Sendable {
     case unknown
 }
 
-/// Which provider of the vault each of the source's names means.
+/// The vault's provider for each of the source's names.
 public struct ProviderMap: Sendable {
     /// By the source's names.
     public var rules: [String: Rule]
-    /// Whether rows whose provider has no rule are rejected. Otherwise the source's name is the vault's.
+    /// Whether rows whose provider has no rule are rejected. Otherwise the source's name is also the vault's.
     public var requiresRule: Bool
 
     public init(rules: [String: Rule] = [:], requiresRule: Bool = false) {
@@ -115,7 +115,7 @@ public struct ProviderMap: Sendable {
         self.requiresRule = requiresRule
     }
 
-    /// What is known of one provider.
+    /// The settings of one provider.
     public struct Rule: Hashable, Sendable {
         /// The provider's name in the vault.
         public var name: String
@@ -132,11 +132,11 @@ public struct ProviderMap: Sendable {
     }
 }
 
-/// What is read at most. Whatever is longer is rejected before it is looked into.
+/// The limits of reading. Anything longer is rejected before it is parsed.
 public struct ImportLimits: Hashable, Sendable {
     /// Of one line, record or row.
     public var recordBytes: Int
-    /// Of a source that is one document.
+    /// Of a source that is a single document.
     public var documentBytes: Int
 
     public init(recordBytes: Int = 1 << 20, documentBytes: Int = 256 << 20) {

@@ -1,4 +1,4 @@
-/// What is odd about a login that can be used.
+/// An oddity of a login that is nevertheless usable.
 public struct ImportWarning: Hashable, Sendable, CustomStringConvertible {
     /// Stable, for programs and reports.
     public let name: String
@@ -12,27 +12,27 @@ public struct ImportWarning: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { name }
 
-    /// The source stores tokens at the first sign-in only: with rotation, the refresh token is probably spent.
+    /// The source stores tokens only at the first sign-in: with rotation, the refresh token is probably spent.
     public static let mayBeStale = ImportWarning("sourceMayBeStale", "the source may hold the first token only")
-    /// The row names its provider, which is another than the plan's.
+    /// The row names another provider than the plan.
     public static let providerOfRow = ImportWarning(
         "providerOfRow", "the row names another provider than the one given for rows that name none")
-    /// A time had no zone; the plan's was taken.
+    /// A time had no zone; the plan's was used.
     public static let zoneAssumed = ImportWarning("zoneAssumed", "a time has no zone")
-    /// The expiry is no time. It counts as unknown.
+    /// The expiry is not a valid time. It counts as unknown.
     public static let expiryUnreadable = ImportWarning("expiryUnreadable", "the expiry is not readable")
-    /// A lifetime without the moment at which it began. The expiry counts as unknown.
+    /// A lifetime without its starting time. The expiry counts as unknown.
     public static let lifetimeWithoutStart = ImportWarning(
         "lifetimeWithoutStart", "the expiry is relative to an unknown moment")
-    /// The source has made the expiry up. It counts as unknown.
-    public static let expiryInvented = ImportWarning("expiryInvented", "the source has made the expiry up")
+    /// The source invented the expiry. It counts as unknown.
+    public static let expiryInvented = ImportWarning("expiryInvented", "the source invented the expiry")
     /// The refresh token was dropped because it has expired.
     public static let refreshTokenExpired = ImportWarning("refreshTokenExpired", "the refresh token has expired")
-    /// A word for nothing, such as `None`, was dropped.
-    public static let placeholderDropped = ImportWarning("placeholderDropped", "a word for nothing was dropped")
-    /// The scope is not one (RFC 6749 §3.3), and was dropped.
+    /// A placeholder for a missing value, such as `None`, was dropped.
+    public static let placeholderDropped = ImportWarning("placeholderDropped", "a placeholder was dropped")
+    /// The scope is invalid (RFC 6749 §3.3), and was dropped.
     public static let scopeDropped = ImportWarning("scopeDropped", "the scope is not readable")
-    /// The id token was dropped: it is not one, or there is no refresh token beside which a vault would keep it.
+    /// The id token was dropped: it is invalid, or there is no refresh token, without which a vault does not keep it.
     public static let idTokenDropped = ImportWarning(
         "idTokenDropped", "the id token is not kept: it is not readable, or there is no refresh token")
     /// A scope with commas was split at them.
@@ -48,7 +48,7 @@ public struct ImportWarning: Hashable, Sendable, CustomStringConvertible {
     public static let familyToken = ImportWarning("familyToken", "the refresh token serves several clients")
     /// The source could no longer renew the login when it was read.
     public static let refreshExhausted = ImportWarning("refreshExhausted", "the source has given up renewing it")
-    /// A token looks as if it were encrypted, and the plan has no secret.
+    /// A token looks encrypted, and the plan has no secret.
     public static let maybeEncrypted = ImportWarning("maybeEncrypted", "a token may be encrypted")
     /// An access token could not be used and was dropped; there is a refresh token.
     public static let accessTokenDropped = ImportWarning("accessTokenDropped", "the access token is not usable")

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import OAuthClient
 
-/// A login while it is read.
+/// A login while it is being read.
 struct LoginDraft {
     let place: SourcePlace
     var userKey = ""
@@ -29,6 +29,6 @@ struct LoginDraft {
         if !warnings.contains(warning) { warnings.append(warning) }
     }
 
-    /// Warnings in the order of their names, so that the same row always reads the same.
+    /// Warnings are sorted by name, so that the same row always gives the same result.
     var login: SourceLogin { SourceLogin(self, warnings: warnings.sorted { $0.name < $1.name }) }
 }

@@ -1,17 +1,17 @@
-/// In what a store is kept.
+/// The file format of a token store.
 public enum SourceFormat: String, Hashable, Sendable, CaseIterable {
     /// A database file of SQLite, in use or not.
     case sqlite
-    /// One JSON object a line.
+    /// One JSON object per line.
     case jsonLines = "json-lines"
     /// RFC 4180.
     case csv
-    /// What `pg_dump`, `mysqldump` or `sqlite3 .dump` writes as text: `INSERT` statements and `COPY` blocks.
+    /// The text output of `pg_dump`, `mysqldump` or `sqlite3 .dump`: `INSERT` statements and `COPY` blocks.
     case sqlDump = "sql-dump"
     /// One JSON document.
     case json
 
-    /// For a sentence.
+    /// The name within a sentence.
     var words: String {
         switch self {
         case .sqlite: "a SQLite database"

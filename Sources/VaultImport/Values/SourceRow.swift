@@ -1,18 +1,18 @@
 public import FoundationEssentials
 public import OAuthClient
 
-/// What one row of a source is.
+/// The kind of one row of a source.
 public enum SourceRow: Sendable {
     /// Tokens of a user.
     case login(SourceLogin)
-    /// A client registration at a provider: what a provider can be made from.
+    /// A client registration at a provider, which a provider can be made from.
     case registration(SourceRegistration)
-    /// A row that is a part of a login which comes in a row of its own.
+    /// A row that is part of a login with its own row.
     case part(SourcePlace, of: SourcePlace)
     /// A row that cannot be used.
     case reject(SourceReject)
 
-    /// Where it stands.
+    /// The position of the row.
     public var place: SourcePlace {
         switch self {
         case .login(let login): login.place
@@ -23,13 +23,13 @@ public enum SourceRow: Sendable {
     }
 }
 
-/// Where a row stands in its source.
+/// The position of a row in its source.
 public struct SourcePlace: Hashable, Sendable, CustomStringConvertible {
-    /// Counts from 1: the line in a text file, the row in a table.
+    /// Counted from 1: the line in a text file, the row in a table.
     public let row: Int
     /// The table, where the source has several.
     public let table: String?
-    /// What the source itself calls the row, such as its primary key.
+    /// The source's own key of the row, such as its primary key.
     public let key: String?
 
     init(row: Int, table: String? = nil, key: String? = nil) {
@@ -38,38 +38,38 @@ public struct SourcePlace: Hashable, Sendable, CustomStringConvertible {
         self.key = key
     }
 
-    /// Without the key: some sources use mail addresses.
+    /// Without the key, because some sources use mail addresses.
     public var description: String { table.map { "row \(row) of \($0)" } ?? "row \(row)" }
 }
 
-/// One login of one user, as the source has it.
+/// One login of one user in the source.
 ///
-/// Its renderings show neither tokens nor the user.
+/// No rendering shows the tokens or the user.
 public struct SourceLogin: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     public let place: SourcePlace
-    /// The user, by the key that the plan chose. Its bytes are the source's.
+    /// The user, by the key that the plan chose. Its bytes are unchanged.
     public let userKey: String
     /// The source's own name of the provider.
     public let provider: String
     /// The account's id at the provider. For OpenID providers it usually is the `sub` claim.
     public let subject: String?
-    /// Whether ``subject`` is the id token's, because the row itself names none.
+    /// Whether ``subject`` comes from the id token, because the row itself has none.
     let isSubjectOfIDToken: Bool
-    /// The client registration to which the refresh token is bound, where the source knows it.
+    /// The client registration that the refresh token is bound to, where the source knows it.
     public let clientID: ClientID?
     public let accessToken: AccessToken?
     /// Nil where the source does not store it.
     public let tokenType: TokenType?
-    /// Nil if it is not known.
+    /// Nil if unknown.
     public let expiresAt: Date?
     public let refreshToken: RefreshToken?
-    /// Nil if it is not known, or never.
+    /// Nil if unknown, or never.
     public let refreshExpiresAt: Date?
     public let scope: Scope?
     public let idToken: IDToken?
     public let dpopKey: DPoPKey?
     public let label: String?
-    /// What else the source has, under names of its own. No secrets.
+    /// Additional values of the source, under its own names. No secrets.
     public let attributes: [String: String]
     /// When the tokens were issued, where the source knows it.
     public let obtainedAt: Date?
@@ -107,29 +107,29 @@ public struct SourceLogin: Sendable, CustomStringConvertible, CustomDebugStringC
     public var customMirror: Mirror { Mirror(self, children: [Mirror.Child](), displayStyle: .struct) }
 }
 
-/// An access token for one resource, beside the login's own.
+/// An access token for one resource, in addition to the login's own.
 public struct SourceResourceToken: Sendable {
-    /// What the source says the token is for, such as its scopes.
+    /// The purpose of the token according to the source, such as its scopes.
     public let target: String
     public let accessToken: AccessToken
     public let expiresAt: Date?
 }
 
-/// A client registration that the source holds.
+/// A client registration in the source.
 ///
-/// Endpoints are in no source: a profile or your own configuration gives them.
+/// No source contains endpoints: they come from a profile or your own configuration.
 public struct SourceRegistration: Sendable {
     public let place: SourcePlace
     /// The source's own name of the provider.
     public let provider: String
-    /// What kind of provider it is, where the source says so: several registrations may be of one kind.
+    /// The kind of provider, where the source names it: several registrations may be of one kind.
     public let providerKind: String?
     public let clientID: ClientID
     public let clientSecret: ClientSecret?
     public let scope: Scope?
 }
 
-/// A row that cannot be used, and why.
+/// A row that cannot be used, and the reason.
 public struct SourceReject: Hashable, Sendable, CustomStringConvertible {
     public let place: SourcePlace
     public let reason: RejectReason

@@ -1,4 +1,4 @@
-/// What opens the tokens of sources that encrypt them.
+/// The secrets for sources that encrypt their tokens.
 public struct SourceSecrets: Sendable {
     /// Better Auth's `secrets`, by version.
     public var betterAuth: [Int: SourceSecret]
@@ -6,12 +6,12 @@ public struct SourceSecrets: Sendable {
     public var betterAuthUnversioned: SourceSecret?
     /// Nango's `NANGO_ENCRYPTION_KEY`: 32 bytes in Base64.
     public var nango: SourceSecret?
-    /// A program that opens tokens which are encrypted in a way of your own: its absolute path, and its arguments.
+    /// A program that decrypts tokens which your system encrypted in its own way: its absolute path, and its arguments.
     ///
-    /// It gets each value of the columns with tokens as a line on standard input, and answers each with the token as a
-    /// line on standard output, in the same order; with an empty line if it cannot. It is started once, in `/`, without a
-    /// shell. It must write each answer out at once, and end with exit code 0 when its input ends. A value that is neither
-    /// text nor UTF-8 comes as `\x` and hexadecimal digits.
+    /// It reads each value of the token columns as a line on standard input, and answers each with the token as a line
+    /// on standard output, in the same order; an empty line means that it cannot decrypt the value. It is started once,
+    /// in `/`, without a shell. It must flush each answer immediately, and exit with code 0 when its input ends. A
+    /// value that is not UTF-8 text is passed as `\x` and hexadecimal digits.
     public var decryptCommand: [String]?
 
     public init(
@@ -31,10 +31,10 @@ public struct SourceSecret: Hashable, Sendable, CustomStringConvertible, CustomD
 {
     private let value: String
 
-    /// The text as the source's configuration has it.
+    /// The text from the source's configuration.
     public init(_ value: String) { self.value = value }
 
-    /// The characters. Give them to nothing that logs.
+    /// The characters. Never log them.
     public func reveal() -> String { value }
 
     public var description: String { "<redacted>" }

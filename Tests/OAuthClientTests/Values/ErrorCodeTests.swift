@@ -18,7 +18,7 @@ struct ErrorCodeTests {
     @Test func aCodePrintsItsNameAndAnErrorItsSentence() {
         let error = HTTPTransportError(.notSent, .timeout)
         #expect(error.code.name == "timeout" && "\(error.code)" == "timeout")
-        #expect("\(error)" == "the time limit is over, nothing was sent")
+        #expect("\(error)" == "the time limit was exceeded, nothing was sent")
         #expect("\(OAuthFailure(.tryLater))" == "the server cannot answer now")
         #expect("\(DiscoveryError(.malformed, member: "issuer"))" == "the metadata document cannot be read: issuer")
         #expect("\(ProfileError(.missing, file: "a.json", field: "name"))" == "a.json: name is missing")

@@ -17,19 +17,19 @@ struct OutageTests {
             userId: "alice", provider: "acme", accessToken: Sample.accessToken(),
             expiresAt: time.now().addingTimeInterval(3_600), refreshToken: Sample.refreshToken())
 
-        // Nobody can be reached. The token is still good for a while, so alice notices nothing.
+        // The provider is down. The token is still valid for a while, so alice notices nothing.
         transport.simulate(.temporary)
         time.advance(by: .seconds(3_500))
         let token = try await users.accessToken(userId: "alice")
         #expect(token.generation == 1)
 
-        // It runs out, and the provider is back.
+        // The token expires, and the provider is back.
         transport.simulate(nil)
         time.advance(by: .seconds(600))
         let newer = try await users.accessToken(userId: "alice")
         #expect(newer.generation == 2)
 
-        // Alice has revoked the grant: the login is dead, and the provider is not asked again.
+        // Alice has revoked the grant: the login is dead, and the provider gets no more requests.
         transport.simulate(.permanent)
         time.advance(by: .seconds(3_600))
         let asked = transport.requestCount

@@ -12,7 +12,7 @@ struct PassphraseLimitTests {
         let refused = try await harness.run(
             "status", "--brief", "--passphrase-memory-limit", "255M", environment: environment)
         #expect(refused.status == 7)
-        #expect(refused.error.contains("asks for 256 MiB of memory, and 255 MiB are the limit"), "\(refused.error)")
+        #expect(refused.error.contains("asks for 256 MiB of memory, but the limit is 255 MiB"), "\(refused.error)")
         #expect(refused.error.contains("raise --passphrase-memory-limit"))
         environment["TOKENVAULT_PASSPHRASE_MEMORY_LIMIT"] = "128M"
         #expect(try await harness.run("status", "--brief", environment: environment).status == 7)

@@ -76,7 +76,7 @@ struct ProfileCommandTests {
         ("{\"profile\": 1,\n \"name\": \"x\"\n \"title\": \"y\"}", "line 3, column 2 is not JSON"),
         ("{\"profile\": 1,\n \"näme\": x}", "line 2, column 10 is not JSON"),
         ("{\"profile\": 1,\n\n", "it ends too early, in line 3"),
-        ("{}\n x", "more behind its end, in line 2, column 2"),
+        ("{}\n x", "more text after its end, in line 2, column 2"),
         ("[1]", "it must begin with {"), ("", "it is empty"), (" \n", "it is empty"),
         (String(repeating: "{\"a\":", count: 60), "it is nested too deeply"),
     ])
