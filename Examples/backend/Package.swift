@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-// A package of its own, so that it can use nothing but what every user of TokenVault can.
+// A separate package, so that it can use only what every user of TokenVault can.
 let package = Package(
     name: "backend",
     products: [.executable(name: "backend", targets: ["Backend"])],

@@ -17,15 +17,15 @@ let status = unsafe arguments.withUnsafeMutableBufferPointer { buffer in
     var base = unsafe buffer.baseAddress
     return unsafe LLVMFuzzerRunDriver(&count, &base) { data, size in
         let input = unsafe [UInt8](UnsafeBufferPointer(start: data, count: size))
-        // libFuzzer takes an abort for a finding, and keeps the input.
+        // libFuzzer treats an abort as a finding, and keeps the input.
         if let finding = unsafe Running.target?.finding(for: input) { fatalError("\(finding)") }
         return 0
     }
 }
 exit(status)
 
-/// libFuzzer's callback has no room for a value.
+/// libFuzzer's callback has no context parameter.
 private enum Running {
-    /// Set before the fuzzer starts, and never again.
+    /// Set once, before the fuzzer starts.
     nonisolated(unsafe) static var target: FuzzTarget?
 }

@@ -1,14 +1,14 @@
 import VaultCrypto
 
 extension FuzzTarget {
-    /// The facts that cells are bound to: two different lists never give the same bytes.
+    /// The facts that cells are bound to: two different lists never produce the same bytes.
     static let associatedData = FuzzTarget("associated-data") { bytes throws(FuzzFinding) in
         var rest = bytes[...]
         let first = Fact.list(&rest)
         let second = Fact.list(&rest)
         guard let one = Fact.encode(first), let other = Fact.encode(second) else { return }
         try require((one == other) == (first == second), "two lists of facts have one encoding")
-        // The neighbours that an encoder without lengths or types would confuse.
+        // The similar lists that an encoder without lengths or types would confuse.
         for neighbour in Fact.neighbours(of: first) where neighbour != first {
             guard let encoded = Fact.encode(neighbour) else { continue }
             try require(encoded != one, "two lists of facts have one encoding")
@@ -22,7 +22,7 @@ private enum Fact: Hashable {
     case bytes([UInt8])
     case text(String)
 
-    /// Up to eight facts: a byte for the type, one for the length, the content.
+    /// Up to eight facts: a byte for the type, one for the length, then the content.
     static func list(_ source: inout ArraySlice<UInt8>) -> [Fact] {
         var facts: [Fact] = []
         let count = Int(source.popFirst() ?? 0) % 9

@@ -1,7 +1,7 @@
 import OAuthClient
 
 extension FuzzTarget {
-    /// The values of `WWW-Authenticate`, one to a line: what is read can be written, and is then read alike.
+    /// The values of `WWW-Authenticate`, one per line: parsed values can be written, and parse to the same values.
     static let challenge = FuzzTarget("challenge") { bytes throws(FuzzFinding) in
         let values = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
         let challenges = AuthenticationChallenge.all(in: values)
@@ -14,7 +14,7 @@ extension FuzzTarget {
             try require(isToken && !challenge.scheme.isEmpty, "a scheme that is no token")
         }
         let written = challenges.map(write).joined(separator: ", ")
-        // Escapes may make a value longer than any that is read.
+        // Escapes may make a value longer than the parser's limit.
         guard written.utf8.count <= 16_384 else { return }
         try require(AuthenticationChallenge.all(in: [written]) == challenges, "challenges do not survive")
     }

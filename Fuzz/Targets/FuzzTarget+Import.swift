@@ -18,7 +18,7 @@ extension FuzzTarget {
         try judgeSource(Array("{\n".utf8) + bytes)
     }
 
-    /// Every row is something, in order, and says nothing of what is in it.
+    /// Every row has a result, in order, and none reveals its content.
     private static func judgeSource(_ bytes: [UInt8], header: [String]? = nil) throws(FuzzFinding) {
         var plan = ImportPlan(header: header)
         plan.limits = ImportLimits(recordBytes: 4_096, documentBytes: 65_536)

@@ -2,8 +2,8 @@ import VaultCrypto
 import VaultStorage
 
 extension FuzzTarget {
-    /// A row of a key slot, which is read before any key is at hand. What is taken for a slot says all that the row says,
-    /// and asks for no more work and memory than is allowed.
+    /// A key slot's row, which is read before any key is available. An accepted slot represents the whole row, and
+    /// requires no more work and memory than allowed.
     static let keySlot = FuzzTarget("key-slot") { bytes throws(FuzzFinding) in
         let row = FuzzRow(bytes)
         guard let slot = try? KeySlotRows.slot(row) else { return }
@@ -20,13 +20,13 @@ extension FuzzTarget {
         case .wrapped(let blob, _): try require((1...4_096).contains(blob.count), "a wrapped key of another length")
         case .recipient(_, let share): try require(share.count == 32, "a share of another length")
         }
-        // What was planted never opens, and what it asks for is refused in time.
+        // A planted slot never opens, and excessive work is refused in time.
         let opened = try? KeySlot.unlock([slot], with: SpoiledKey(), vault: .zero)
         try require(opened == nil, "a slot that no one sealed opens")
     }
 }
 
-/// A key of its own for each slot, which has the slot's key id and no slot was sealed with.
+/// A separate key for each slot, with the slot's key id, that no slot was sealed with.
 private struct SpoiledKey: SlotUnlocker {
     func slotKey(for slot: KeySlotDescription) throws(VaultCryptoError) -> SealingKey? {
         let secret = [UInt8](repeating: 7, count: SealingKey.byteCount)
@@ -36,8 +36,8 @@ private struct SpoiledKey: SlotUnlocker {
     }
 }
 
-/// A row with the columns that the input names: for each a type (0 nothing, 1 number, 2 bytes, 3 text), and 8 bytes or a
-/// length of 2 bytes and so many. Columns that it does not name are empty.
+/// A row with the columns that the input names: for each a type (0 nothing, 1 number, 2 bytes, 3 text), and 8 bytes, or
+/// a length of 2 bytes and that many bytes. Columns that it does not name are empty.
 @safe private final class FuzzRow: RowCursor {
     enum Value: Equatable {
         case null
@@ -74,10 +74,10 @@ private struct SpoiledKey: SlotUnlocker {
         }
     }
 
-    /// What the row of a slot has to be, where it means anything.
+    /// The row that the slot implies, in its meaningful columns.
     static func values(of slot: KeySlot, besides row: FuzzRow) -> [Value] {
         let description = slot.description
-        // A column that holds nothing, or another type, is read as empty.
+        // A column that is empty or of another type is read as empty.
         func asRead(_ column: Int, _ value: Value, _ empty: Value) -> Value {
             value == empty ? row.values[column] : value
         }
@@ -88,7 +88,7 @@ private struct SpoiledKey: SlotUnlocker {
         values[6] = asRead(6, .text(description.label), .text(""))
         values[7] = asRead(7, .integer(description.createdAt), .integer(0))
         values[8] = asRead(8, .bytes(slot.wrappedVaultKey), .bytes([]))
-        // The number of the row is no part of the slot.
+        // The row's number is not part of the slot.
         values[9] = row.values[9]
         switch description.kind {
         case .keyFile: break

@@ -2,7 +2,7 @@ import Foundation
 import OAuthClient
 
 extension FuzzTarget {
-    /// A form body: what is read can be written and read again.
+    /// A form body: a parsed form can be written and parsed again.
     static let form = FuzzTarget("form") { bytes throws(FuzzFinding) in
         if let parameters = FormCodec.decode(bytes) {
             try require(FormCodec.decode(FormCodec.encode(parameters)) == parameters, "a form does not survive")
@@ -12,7 +12,7 @@ extension FuzzTarget {
         try require(FormCodec.decode(FormCodec.encode(parameters)) == parameters, "a parameter does not survive")
     }
 
-    /// A metadata document: nobody speaks for another issuer, and no endpoint is plain http.
+    /// A metadata document: no issuer speaks for another, and no endpoint is plain http.
     static let discovery = FuzzTarget("discovery") { bytes throws(FuzzFinding) in
         for allowsInsecureLoopback in [false, true] {
             guard let issuer = try? Issuer("https://a.example"),
@@ -32,7 +32,7 @@ extension FuzzTarget {
         }
     }
 
-    /// An endpoint's URL: the host that is connected to is the host that Foundation sees.
+    /// An endpoint's URL: the connection goes to the host that Foundation sees.
     static let url = FuzzTarget("url") { bytes throws(FuzzFinding) in
         let text = String(decoding: bytes, as: UTF8.self)
         for allowsInsecureLoopback in [false, true] {
@@ -61,7 +61,7 @@ extension FuzzTarget {
         try require(again?.origin == endpoint.origin, "an endpoint that is not itself")
     }
 
-    /// A callback URL: a code comes only with the state that was sent, and from the issuer that was asked.
+    /// A callback URL: a code is accepted only with the state that was sent, and from the issuer that was asked.
     static let callback = FuzzTarget("callback") { bytes throws(FuzzFinding) in
         let text = String(decoding: bytes, as: UTF8.self)
         guard let callback = try? AuthorizationCallback(parsing: text),
@@ -82,7 +82,7 @@ extension FuzzTarget {
         }
     }
 
-    /// An id token: whom it is about is what Foundation reads too.
+    /// An id token: Foundation reads the same subject.
     static let idToken = FuzzTarget("id-token") { bytes throws(FuzzFinding) in
         let text = String(decoding: bytes, as: UTF8.self)
         guard let token = try? IDToken(text), let identity = IDTokenIdentity(token) else { return }

@@ -2,7 +2,7 @@ import HTTPTypes
 import OAuthClient
 
 extension FuzzTarget {
-    /// A provider's profile: whatever an operator's file says, it makes no verdict of an outage.
+    /// A provider's profile: whatever an operator's file says, it never turns an outage into a final failure.
     static let profile = FuzzTarget("profile") { bytes throws(FuzzFinding) in
         guard let profile = try? ProviderProfile(parsing: bytes, file: "fuzz.json") else { return }
         let again = try? ProviderProfile(parsing: bytes, file: "fuzz.json")

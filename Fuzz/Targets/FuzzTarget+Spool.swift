@@ -2,7 +2,7 @@ import VaultCrypto
 import VaultStorage
 
 extension FuzzTarget {
-    /// A spool file. Whatever lies in it, entries that are whole are found, and what is not whole is never taken for one.
+    /// A spool file. Whatever its content, complete entries are found, and incomplete ones never count as entries.
     static let spool = FuzzTarget("spool") { bytes throws(FuzzFinding) in
         let image = SpoolImage(bytes)
         try SpoolCheck.isInOrder(image, bytes)
@@ -14,7 +14,7 @@ extension FuzzTarget {
 private enum SpoolCheck {
     private static let page = SpoolFrame.pageByteCount
 
-    /// Pieces are pages of the file, one after the other, and a whole one is what the writer would have written.
+    /// Pieces are consecutive pages of the file, and a complete piece is exactly what the writer would have written.
     static func isInOrder(_ image: SpoolImage, _ bytes: [UInt8]) throws(FuzzFinding) {
         var end = 0
         for piece in image.pieces {
@@ -29,7 +29,7 @@ private enum SpoolCheck {
                 written.prefix(cell.upperBound - piece.range.lowerBound))
             try require(isSame, "an entry that the writer would not write")
         }
-        // A page that says something is a part of a piece, or of an entry that was removed.
+        // Any non-empty page is part of a piece, or of a removed entry.
         var offset = 0
         while offset < bytes.count {
             let isFree = bytes[offset..<min(offset + page, bytes.count)].allSatisfy { $0 == 0 }
@@ -39,7 +39,7 @@ private enum SpoolCheck {
         }
     }
 
-    /// Whether an entry that was removed covers the page, by a look of its own: magic, format, state.
+    /// Whether a removed entry covers the page, checked independently: magic, format, state.
     private static func isRemoved(_ bytes: [UInt8], _ offset: Int) -> Bool {
         stride(from: 0, through: offset, by: page).contains { start in
             bytes.count - start > 8 && bytes[start..<start + 4].elementsEqual("TVSP".utf8) && bytes[start + 4] == 1
@@ -47,7 +47,7 @@ private enum SpoolCheck {
         }
     }
 
-    /// An entry before arbitrary bytes is found, as what it is.
+    /// An entry in front of arbitrary bytes is found, unchanged.
     static func hidesNothing(_ bytes: [UInt8]) throws(FuzzFinding) {
         let (head, cell) = entry(of: bytes)
         let frame = SpoolFrame.bytes(head, cell: cell)
@@ -56,7 +56,7 @@ private enum SpoolCheck {
         try require(first?.cell.map { Array((frame)[$0]) } == cell, "an entry has another cell")
     }
 
-    /// One change, at a place and to a value that the fuzzer chooses, in all that counts of a frame.
+    /// One change of a byte that matters in a frame; the fuzzer chooses its offset and value.
     static func noticesChanges(_ bytes: [UInt8]) throws(FuzzFinding) {
         guard bytes.count >= 4 else { return }
         let (head, cell) = entry(of: bytes)
@@ -69,7 +69,7 @@ private enum SpoolCheck {
         try require(cut.pieces.allSatisfy { $0.cell == nil }, "an entry is whole after it was cut short")
     }
 
-    /// An entry that is made out of the input.
+    /// An entry made from the input.
     private static func entry(of bytes: [UInt8]) -> (SpoolFrame.Head, [UInt8]) {
         var name = Array(bytes.prefix(16))
         name += [UInt8](repeating: 1, count: 16 - name.count)

@@ -3,9 +3,9 @@ import HTTPTypes
 import OAuthClient
 
 extension FuzzTarget {
-    /// A reply of the token endpoint: what it means, and what it may not mean.
+    /// A reply of the token endpoint: its meaning, and the meanings that it must not have.
     ///
-    ///     400 DI                           status, and letters for what is known beside the reply
+    ///     400 DI                           status, and letters for the circumstances
     ///     Content-Type: application/json   header fields
     ///                                      an empty line
     ///     {"error":"invalid_grant"}        body
@@ -102,7 +102,7 @@ private struct ReplyInput {
         }
     }
 
-    /// Rows 7, 8, 11 and 14 in words of their own: the only ways to a dead login.
+    /// Rows 7, 8, 11 and 14, written independently: the only ways to a dead login.
     private func judgeDeath(_ cause: DeadCause, _ rules: ReplyRules) throws(FuzzFinding) {
         let isRefusal =
             (400...499).contains(status) && status != 429 && reply.response.headerFields[.retryAfter] == nil
@@ -144,7 +144,7 @@ private struct ReplyInput {
 }
 
 extension String {
-    /// Short values stand in any text by chance.
+    /// Short values occur in any text by chance.
     fileprivate func contains(_ secret: some OAuthSecret) -> Bool {
         secret.reveal().utf8.count >= 24 && contains(secret.reveal())
     }

@@ -1,7 +1,7 @@
 import VaultCrypto
 
 extension FuzzTarget {
-    /// A sealed cell. What a stranger makes never opens; what was sealed opens to itself and nowhere else.
+    /// A sealed cell. A forged cell never opens; a sealed one opens to its content, and nowhere else.
     static let sealedCell = FuzzTarget("sealed-cell") { bytes throws(FuzzFinding) in
         guard let bench = CellBench.shared, let kind = bytes.first.map({ CellKind.allCases[Int($0) % 11] }) else {
             return
@@ -22,7 +22,7 @@ extension FuzzTarget {
         let other = CellKind.allCases[(Int(kind.rawValue) + Int(rest.first ?? 0) % 10) % 11]
         try require(other == kind || bench.open(sealed, other, place: 1) == nil, "a cell opens as another kind")
         guard rest.count >= 4 else { return }
-        // One change, at a place and to a value that the fuzzer chooses.
+        // One change; the fuzzer chooses its offset and value.
         var changed = sealed
         let index = (Int(rest[0]) | Int(rest[1]) << 8) % changed.count
         changed[index] ^= max(rest[2], 1)
@@ -31,12 +31,12 @@ extension FuzzTarget {
         try require(bench.open(cut, kind, place: 1) == nil, "a cell opens after \(cut.count) bytes")
     }
 
-    /// A tagged record: what is accepted is exactly what the writer writes.
+    /// A tagged record: exactly the writer's output is accepted.
     static let record = FuzzTarget("record") { bytes throws(FuzzFinding) in
         try RecordCheck.canonical(bytes, depth: 0)
     }
 
-    /// The line of a key file: what is accepted is written back byte for byte, but for a final newline that was taken away.
+    /// The line of a key file: an accepted line is written back byte for byte, except for a removed final newline.
     static let keyFile = FuzzTarget("key-file") { bytes throws(FuzzFinding) in
         guard let key = try? KeyFileLine.decode(SecretBytes(copying: bytes)) else { return }
         let newline = UInt8(ascii: "\n")
@@ -44,7 +44,8 @@ extension FuzzTarget {
         try require(KeyFileLine.encode(key) == SecretBytes(copying: line), "two lines for one key")
     }
 
-    /// An identity file of age, or a recipient: each line that counts is one identity, and a recipient has one text.
+    /// An age identity file, or a recipient: each line that counts is one identity, and a recipient has only one
+    /// spelling.
     static let age = FuzzTarget("age") { bytes throws(FuzzFinding) in
         let text = String(decoding: bytes, as: UTF8.self)
         if let recipient = try? Recipient(text: text) {
@@ -68,7 +69,7 @@ extension FuzzTarget {
     }
 }
 
-/// A key and two places that are the same in every run.
+/// A key and two positions that are the same in every run.
 private final class CellBench: Sendable {
     static let shared = try? CellBench()
 
@@ -116,7 +117,7 @@ private enum RecordCheck {
         for field in fields { try canonical(field.bytes, depth: depth + 1) }
     }
 
-    /// Reads every field in every way there is; nil if the record is refused.
+    /// Reads every field with every accessor; nil if the record is refused.
     private static func fields(of source: UnsafeRawBufferPointer) -> [Copy]? {
         var reader = unsafe RecordReader(source)
         var copies: [Copy] = []

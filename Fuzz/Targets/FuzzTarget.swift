@@ -1,7 +1,7 @@
 import Glibc
 
-/// One reader of bytes that strangers send, and what must hold for every input: it does not trap, it is quick, and what
-/// it says is true by an independent look at the same bytes.
+/// A parser of bytes from outside, with properties that must hold for every input: it does not trap, it is fast, and an
+/// independent reading of the same bytes confirms its result.
 package struct FuzzTarget: Sendable {
     package let name: String
     private let check: @Sendable ([UInt8]) throws(FuzzFinding) -> Void
@@ -21,7 +21,7 @@ package struct FuzzTarget: Sendable {
     /// The processor time that one input may take.
     package static let allowedTime = Duration.milliseconds(50)
 
-    /// What does not hold for `input`; nil if everything does.
+    /// The property that does not hold for `input`; nil if all hold.
     package func finding(for input: [UInt8]) -> FuzzFinding? {
         let started = Self.processorTime()
         do throws(FuzzFinding) {
@@ -41,7 +41,7 @@ package struct FuzzTarget: Sendable {
     }
 }
 
-/// Something that must hold and does not.
+/// A property that must hold and does not.
 package struct FuzzFinding: Error, CustomStringConvertible {
     package let description: String
 

@@ -13,7 +13,7 @@ enum IndependentReading {
         return (try? JSONSerialization.jsonObject(with: Data(document))) as? [String: Any]
     }
 
-    /// Names and values, decoded without asking whether the whole is a good form.
+    /// Names and values, decoded without checking that the whole is a valid form.
     static func form(_ bytes: [UInt8]) -> [String: String] {
         var values: [String: String] = [:]
         for pair in bytes.split(separator: UInt8(ascii: "&")) {

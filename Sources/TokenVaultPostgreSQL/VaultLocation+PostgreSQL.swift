@@ -12,15 +12,15 @@ extension VaultLocation {
     ///     unlockedBy: .keyFile("/etc/app/vault.key"))
     /// ```
     ///
-    /// A server on another machine must show a certificate for its name (`sslmode=verify-full`). The connection must lead to
-    /// the server itself: a pooler that shares sessions among clients is refused.
+    /// A server on another machine must present a certificate for its name (`sslmode=verify-full`). The connection must
+    /// lead to the server itself: a pooler that shares sessions among clients is refused.
     ///
     /// - Parameters:
-    ///   - connection: A connection string as libpq reads it. A password belongs into `~/.pgpass` or `PGPASSFILE`.
-    ///   - schema: Where the vault's tables are; nil: what `schema=` in the string says, or `tokenvault`. Letters from a to z,
-    ///     digits and `_`.
-    ///   - stateDirectory: An absolute path on this machine, for replies that the server cannot take; nil: the service's
-    ///     `STATE_DIRECTORY`, or `~/.local/state/tokenvault`.
+    ///   - connection: A connection string as libpq reads it. A password belongs in `~/.pgpass` or `PGPASSFILE`.
+    ///   - schema: The schema of the vault's tables; nil: the value of `schema=` in the string, or `tokenvault`.
+    ///     Letters from a to z, digits and `_`.
+    ///   - stateDirectory: An absolute path on this machine, for replies that the server cannot accept; nil: the
+    ///     service's `STATE_DIRECTORY`, or `~/.local/state/tokenvault`.
     /// - Throws: ``VaultError/Code/invalidArgument``. Nothing is connected yet.
     public static func postgreSQL(
         _ connection: String, schema: String? = nil, stateDirectory: String? = nil
@@ -32,10 +32,10 @@ extension VaultLocation {
         }
     }
 
-    /// Whether a text names a vault on a server, and not a file: `postgresql://…`.
+    /// Whether a text names a vault on a server rather than a file: `postgresql://…`.
     public static func isPostgreSQL(_ text: String) -> Bool { ServerAddress.isOne(text) }
 
-    /// Whether a password stands in a connection string. It is safe from other users of the machine only in code.
+    /// Whether a connection string contains a password. Only in code is it hidden from other users of the machine.
     public static func holdsPassword(_ connection: String) -> Bool {
         (try? ServerAddress(connection))?.holdsPassword ?? false
     }
@@ -69,6 +69,6 @@ private struct PostgreSQLEngine: VaultEngine {
         try PostgreSQLVaultStore.migrations(at: address)
     }
 
-    /// The server's own backups take their place.
+    /// The server's own backups replace them.
     func migrationSnapshots() throws -> [MigrationSnapshot] { [] }
 }

@@ -5,7 +5,7 @@ import TokenVault
 
 /// The program `vaultctl`.
 public enum CommandLineTool {
-    /// Keeps other processes out of this one. The first thing that the program does.
+    /// Keeps other processes out of this one. The program calls it first.
     public static func harden() {
         StartingConditions.fillStreams()
         ProcessHardening.apply()
@@ -13,9 +13,9 @@ public enum CommandLineTool {
 
     /// Runs the program in this process's streams and returns its exit code.
     public static func main() async -> Int32 {
-        // A reader that goes away, as `head` does, is no reason to die without a word.
+        // When a reader such as `head` goes away, do not die silently.
         signal(SIGPIPE, SIG_IGN)
-        // Nor is a limit on the size of files: the write fails, and says why.
+        // Nor at a file size limit: the write fails with a reason.
         signal(SIGXFSZ, SIG_IGN)
         let console = Console(
             input: STDIN_FILENO, output: STDOUT_FILENO, error: STDERR_FILENO, environment: Environment.variables)
@@ -31,13 +31,13 @@ public enum CommandLineTool {
         return interrupts.exitCode ?? status.rawValue
     }
 
-    /// The program is there to be stopped by a signal, and was.
+    /// Whether a signal stopped a program that is meant to end that way.
     private static let stoppedAsMeant = Atomic<Bool>(false)
 
     /// Runs one command line.
     package static func run(_ given: [String], on console: Console) async -> ExitStatus {
         var arguments = given
-        // What the command line seems to say counts until it has been understood.
+        // Use what the command line seems to say until it has been parsed.
         var invocation = Invocation(
             console: console, isJSON: arguments.prefix { $0 != "--" }.contains("--json"), isQuiet: false)
         do {
@@ -61,7 +61,7 @@ public enum CommandLineTool {
                         invocation.actor = OperatorIdentity.actor(arguments, console.environment)
                     }
                 }
-                // Names are typed by an operator here, and no stranger chooses them.
+                // An operator types the names here; no stranger chooses them.
                 let prepared = command
                 try await ArgumentCheck.$takesQualified.withValue(true) { [invocation] in
                     try await prepared.run(invocation)
@@ -88,7 +88,7 @@ public enum CommandLineTool {
         }
     }
 
-    /// Errors that only ArgumentParser can put into words: usage, and requests for help, version or completion.
+    /// Errors that only ArgumentParser can phrase: usage, and requests for help, version or completion.
     private static func isParserError(_ error: any Error) -> Bool {
         !(error is Failure) && RootCommand.exitCode(for: error) != .failure
     }
@@ -110,7 +110,7 @@ public enum CommandLineTool {
         let usage = text.split(separator: "\n").first { $0.hasPrefix("Usage:") }.map {
             String($0.dropFirst("Usage: ".count))
         }
-        // What is missing beside an option that does not exist may be what that was meant for.
+        // An unknown option may be a misspelling of the missing one.
         var message = RootCommand.message(for: error)
         if !message.hasPrefix("Unknown option"), let name = GivenArguments(arguments)?.unknown {
             message = "Unknown option '\(name)'"

@@ -1,9 +1,9 @@
 import ArgumentParser
 
-/// The commands that a command line names, and that `vaultctl help …` asks for. The parser takes one that does not exist
-/// for a superfluous argument, blames an option behind it, or answers with the help of the last command that it knows.
+/// The commands that a command line names, and that `vaultctl help …` asks for. For an unknown command the parser
+/// reports a superfluous argument, blames a later option, or prints the help of the last known command.
 enum CommandNames {
-    /// `login help` asks for the help of `login`, which has no command of that name.
+    /// `login help` asks for the help of `login`, which has no such command.
     static func helpLast(_ arguments: [String]) -> [String] {
         guard let index = arguments.firstIndex(of: "help"), index > 0, index == arguments.count - 1,
             let command = CommandTree.command(Array(arguments[..<index])), !command.configuration.subcommands.isEmpty
@@ -61,7 +61,7 @@ enum CommandNames {
         "witness update": "it is kept up to date by each command and service that names it: --witness PATH",
     ]
 
-    /// Words of other programs for what is done here by another means, or not at all.
+    /// Other programs' words for actions that vaultctl does in another way, or not at all.
     private static let habits = [
         "stop": "vaultctl maintain ends with SIGTERM; to end a user's logins: vaultctl login end --user ID",
         "restart": "restart the service that runs vaultctl maintain, such as: systemctl restart tokenvault",
@@ -71,13 +71,13 @@ enum CommandNames {
         "config": "settings are options, variables or a file: vaultctl help options",
         "set": "settings are options, variables or a file: vaultctl help options",
         "settings": "settings are options, variables or a file: vaultctl help options",
-        "env": "variables stand beside their options: vaultctl help options",
+        "env": "variables are listed with their options: vaultctl help options",
         "encrypt":
             "everything secret in a vault is sealed; a backup for one recipient: vaultctl backup create --for age1…",
         "decrypt": "to get a user's access token: vaultctl token get --user ID --reveal",
         "secrets": "to get a user's access token: vaultctl token get --user ID --reveal",
         "secret": "to get a user's access token: vaultctl token get --user ID --reveal",
-        "whoami": "vaultctl logs nobody in itself; a user's logins: vaultctl login list --user ID",
+        "whoami": "vaultctl itself has no log-in; a user's logins: vaultctl login list --user ID",
         "find": "to find logins: vaultctl login list --user ID, --label TEXT or --state STATE",
         "search": "to find logins: vaultctl login list --user ID, --label TEXT or --state STATE",
         "grep": "to find logins: vaultctl login list --user ID, --label TEXT or --state STATE",
@@ -87,8 +87,8 @@ enum CommandNames {
         "clone": "to copy a vault in use: vaultctl backup create DIRECTORY",
         "snapshot": "to copy a vault in use: vaultctl backup create DIRECTORY",
         "mv": "to move everything to another vault: vaultctl move run TARGET",
-        "repair": "vaultctl doctor finds what is wrong, and says what to do",
-        "fix": "vaultctl doctor finds what is wrong, and says what to do",
+        "repair": "vaultctl doctor finds problems, and suggests what to do",
+        "fix": "vaultctl doctor finds problems, and suggests what to do",
         "discover": "a provider is discovered when it is added: vaultctl provider add NAME --issuer URL --client-id ID",
         "metrics": "metrics are written by: vaultctl maintain --metrics-file FILE",
         "prometheus": "metrics are written by: vaultctl maintain --metrics-file FILE",
@@ -113,13 +113,13 @@ enum CommandNames {
         "vaultctl": "leave the second vaultctl out",
     ]
 
-    /// What is done by another means, if it is done at all.
+    /// The other way to do it, if there is one.
     ///
-    /// - Parameter isClear: whether the words are like those of a command.
+    /// - Parameter isClear: whether the words resemble those of a command.
     private static func other(_ words: [String], isClear: Bool) -> String? {
         guard words.count > 1 else { return words.first.flatMap { habits[$0.lowercased()] } }
         if let other = elsewhere[words.prefix(2).joined(separator: " ").lowercased()] { return other }
-        // `stop login ID` has its words in another order; behind `unlock app.vault` stands a name.
+        // `stop login ID` has its words in another order; in `unlock app.vault` the second word is a name.
         let isName = words[0] == "vaultctl" || CommandSuggestions([words[1]]).all.isEmpty
         return isName || !isClear ? habits[words[0].lowercased()] : nil
     }
@@ -129,7 +129,7 @@ enum CommandNames {
     ) -> Failure {
         let words = arguments.drop { $0 == "help" }.prefix { !$0.hasPrefix("-") }
         var meant = CommandSuggestions(Array(words)).all
-        // `user alice` wants to see her.
+        // `user alice` probably means to show that user.
         let shown = ["vaultctl user": "ID", "vaultctl login": "ID", "vaultctl provider": "NAME"]
         if words.count == 1, EditDistance.between("help", name) <= 2 || ["vaultctl", "commands"].contains(name) {
             meant = ["--help"]
@@ -157,7 +157,7 @@ enum CommandNames {
 
 /// All commands.
 enum CommandTree {
-    /// The command of these names; nil if there is none.
+    /// The command with these names; nil if there is none.
     static func command(_ names: [String]) -> (any ParsableCommand.Type)? {
         var command: any ParsableCommand.Type = RootCommand.self
         for name in names {
@@ -168,7 +168,7 @@ enum CommandTree {
         return command
     }
 
-    /// The names of those that do something: `["login", "list"]`.
+    /// The names of the commands that have no subcommands: `["login", "list"]`.
     static let leaves = leaves(of: RootCommand.self, [])
 
     private static func leaves(of command: any ParsableCommand.Type, _ path: [String]) -> [[String]] {

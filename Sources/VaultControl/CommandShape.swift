@@ -1,9 +1,9 @@
 import ArgumentParser
 import FoundationEssentials
 
-/// What a command takes: its options, by each of their names, and its arguments in their order.
+/// A command's options, by each of their names, and its arguments in order.
 ///
-/// To ask the parser for it takes longer than many a command: only for command lines that look as if something were wrong.
+/// Asking the parser takes longer than many a command: use it only for command lines that look wrong.
 struct CommandShape {
     struct Taken: Decodable {
         struct Name: Decodable {
@@ -19,7 +19,7 @@ struct CommandShape {
         let valueName: String?
 
         var takesValue: Bool { kind == "option" }
-        /// As errors call it: `--user`, or `SOURCE`.
+        /// Its name in errors: `--user`, or `SOURCE`.
         var title: String {
             let long = names?.first { $0.kind == "long" } ?? names?.first
             return long.map(\.typed) ?? (valueName ?? "argument").uppercased()

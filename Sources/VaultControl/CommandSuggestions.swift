@@ -1,9 +1,9 @@
 import ArgumentParser
 
-/// Which commands may be meant by words that name none: in another order, in capitals, joined by a hyphen, in the plural, as
-/// other programs call them, or misspelt.
+/// The commands that unknown words may mean: in another order, in capitals, joined by a hyphen, in the plural, under
+/// other programs' names, or misspelt.
 struct CommandSuggestions {
-    /// As they are typed, the likeliest first.
+    /// As typed, the most likely first.
     let all: [String]
 
     init(_ typed: [String]) {
@@ -20,19 +20,19 @@ struct CommandSuggestions {
             }
         }
         var scored = rank(readings)
-        // `test acme`: the verb itself is more than what others call a command.
+        // `test acme`: the verb itself counts for more than another program's name for a command.
         if words.count > 1, scored.allSatisfy({ !$0.name.contains(" ") && $0.score < 85 }),
             CommandTree.command([words[0]]) == nil
         {
             let exact = rank([[words[0]]]).filter { $0.name.hasSuffix(" \(words[0])") }
             if !exact.isEmpty { scored = exact }
         }
-        // `logout alice`, `lease revoke ID`: one of the words says what is to be done.
+        // `logout alice`, `lease revoke ID`: one of the words is the action.
         if scored.isEmpty, words.count > 1, CommandTree.command([words[0]]) == nil {
             scored = rank([[words[0]]])
             if scored.isEmpty, CommandTree.command([words[1]])?.configuration.subcommands.isEmpty ?? true {
                 scored = rank([[words[1]]])
-                // `remote add` could be that of any noun.
+                // `remote add` could belong to any noun.
                 if scored.filter({ $0.score == scored.map(\.score).max() }).count > 2 { scored = [] }
             }
         }
@@ -40,7 +40,7 @@ struct CommandSuggestions {
         all = scored.filter { $0.score == best }.prefix(4).map(\.name)
     }
 
-    /// The words as they are, and as they may be meant.
+    /// The words as typed, and their possible readings.
     private static func readings(of words: [String]) -> [[String]] {
         // `login-list` is two words; `take-over` is one.
         var readings = [words]
@@ -68,16 +68,16 @@ struct CommandSuggestions {
 
     private static let nouns = Set(CommandTree.leaves.filter { $0.count > 1 }.map { $0[0] })
 
-    /// How well the words fit, 0 to 100; nil if not at all. Each word of the command must be meant by one that was typed.
+    /// How well the words fit, 0 to 100; nil if not at all. Each word of the command must match a typed one.
     private static func score(_ path: [String], _ words: [String]) -> Int? {
         guard let first = words.first else { return nil }
-        // A verb alone could be that of many nouns, and a noun alone wants to be listed.
+        // A lone verb could belong to many nouns, and a lone noun means its list.
         if words.count == 1, path.count == 2 {
             if path[1] == "list", let noun = likeness(path[0], first), noun >= 5 { return noun * 5 }
             return likeness(path[1], first).flatMap { $0 >= 8 ? $0 * 4 : nil }
         }
         guard path.count > 1 else {
-            // `show status`: the verb says nothing more.
+            // `show status`: the verb adds nothing.
             if words.count > 1, words[1] == path[0], CommandTree.command([first]) == nil,
                 likeness("show", first) != nil || likeness("list", first) != nil || likeness("run", first) != nil
             {
@@ -94,15 +94,15 @@ struct CommandSuggestions {
             places.append(best.0)
             left.removeAll { $0.offset == best.0 }
         }
-        // What was typed first is one of them, unless it is a name.
+        // The first typed word must match, unless it is a name.
         guard places.contains(0) else { return nil }
         return total * 10 / path.count - (places == places.sorted() ? 0 : 5)
     }
 
-    /// From 10 for the same word to 4 for one that is near; nil if it is another.
+    /// From 10 for the same word to 4 for a similar one; nil if it is another.
     private static func likeness(_ name: String, _ word: String) -> Int? {
         if name == word { return 10 }
-        // `use app.vault` is no beginning of `user`.
+        // `use app.vault` is not the beginning of `user`.
         if word == "use" { return nil }
         if word == name + "s" || name == word + "s" { return 9 }
         if let others = synonyms[name], others.contains(word) || others.contains(where: { $0 + "s" == word }) {
@@ -110,14 +110,14 @@ struct CommandSuggestions {
         }
         if word.count >= 3, name.hasPrefix(word) { return 7 }
         let distance = EditDistance.between(name, word)
-        // `upp` is near `up`, and `us` is not.
+        // `upp` is close to `up`, and `us` is not.
         let isLonger = word.hasPrefix(name) && word.count == name.count + 1
         guard distance <= (name.count < 6 ? 1 : 2), distance < name.count - 1 || isLonger, distance < word.count
         else { return nil }
         return 6 - distance
     }
 
-    /// What other programs call them.
+    /// Other programs' names for them.
     private static let synonyms: [String: [String]] = [
         "add": ["create", "new", "make", "insert", "import", "register", "generate", "gen"],
         "create": ["make", "mk", "new", "add", "run", "now", "take", "start", "save"],
@@ -158,7 +158,7 @@ struct CommandSuggestions {
         "salvage": ["rescue", "recover"], "revive": ["resurrect", "undelete", "restore"],
     ]
 
-    /// A noun with what its usual command takes: `backup /mnt/backup`.
+    /// A noun with the usual argument of its main command: `backup /mnt/backup`.
     private static func usual(_ typed: [String]) -> String? {
         let making: Set = ["add", "create", "new", "make"]
         switch (typed.first?.lowercased(), typed.dropFirst().first?.lowercased()) {
@@ -181,13 +181,13 @@ struct CommandSuggestions {
             })
         else { return nil }
         let isPath = typed[1].contains("/") || typed[1].contains(".") || FileKind(typed[1]) != nil
-        // An id, `latest`, or `BACKUP` as the manual has it; `undo` is a verb.
+        // An id, `latest`, or `BACKUP` as in the manual; `undo` is a verb.
         let isName = ["latest", "newest", "last"].contains(typed[1]) || typed[1].contains { !$0.isLowercase }
         guard isPath || form.isAlways && isName else { return nil }
         return form.text.replacing("…", with: Printable.shortened(typed[1], to: 200))
     }
 
-    /// What is imported is recognised.
+    /// The import recognises these formats.
     private static let forms = ["csv", "tsv", "json", "jsonl", "sqlite", "sql", "db", "dump", "file"]
 
     private static let usualCommands: [String: (text: String, isAlways: Bool)] = [

@@ -1,7 +1,7 @@
 import TokenVault
 
 extension Failure {
-    /// Puts the provider that was named into the commands that hints name.
+    /// Inserts the named provider into the hints' commands.
     mutating func nameProvider(_ arguments: [String]) {
         guard hints.contains(where: { $0.contains(" NAME") }), let given = GivenArguments(arguments),
             let name = given.value(of: "--provider") ?? given.value(of: "--client")
@@ -11,8 +11,8 @@ extension Failure {
         self = naming(given.value(of: "--tenant").flatMap { Tenant($0) }?.qualify(name) ?? name)
     }
 
-    /// Names the user or the provider that the vault does not have as they were typed, and says what may be wrong with the
-    /// name: the library's errors hold no data of users.
+    /// Repeats the missing user's or provider's name as typed, and names possible mistakes in it: the library's errors
+    /// contain no user data.
     mutating func nameWhatIsMissing(_ arguments: [String]) {
         let noun: String
         switch (code, message) {
@@ -44,14 +44,14 @@ extension Failure {
         } else if let letter = Self.foreignLetter(in: typed) {
             let code = String(letter.value, radix: 16, uppercase: true)
             let padded = String(repeating: "0", count: max(0, 4 - code.count)) + code
-            hints.insert("a letter of the name is not what it looks like: \(letter) is U+\(padded)", at: 0)
+            hints.insert("a letter of the name only looks like another: \(letter) is U+\(padded)", at: 0)
         }
         if typed.contains(where: \.isWhitespace) || typed.unicodeScalars.contains(where: Printable.isDeceptive) {
-            hints.insert("look at the blank, or what cannot be seen, in the name: where does it come from?", at: 0)
+            hints.insert("check the name for blanks and invisible characters", at: 0)
         }
     }
 
-    /// A letter that looks like a Latin one among Latin ones: Cyrillic, Greek or of full width.
+    /// A letter that resembles a Latin one: Cyrillic, Greek or full-width.
     private static func foreignLetter(in name: String) -> Unicode.Scalar? {
         guard name.unicodeScalars.contains(where: { $0.isASCII && $0.properties.isAlphabetic }) else { return nil }
         return name.unicodeScalars.first { 0x370...0x52F ~= $0.value || 0xFF21...0xFF5A ~= $0.value }

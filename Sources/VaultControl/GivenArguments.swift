@@ -13,7 +13,7 @@ struct GivenArguments {
     /// The first option that the command does not have.
     private(set) var unknown: String?
 
-    /// - Parameter arguments: with the command in front. Nil if they name none.
+    /// - Parameter arguments: with the command in front. Nil if they name no command.
     init?(_ arguments: [String]) {
         var words: [String] = []
         while let next = arguments.dropFirst(words.count).first, CommandTree.command(words + [next]) != nil {
@@ -55,13 +55,13 @@ struct GivenArguments {
         }
     }
 
-    /// What an option was given, or an argument, whose names are `--user` and `ID`.
+    /// The value of an option or an argument with this title, such as `--user` or `ID`.
     func value(of title: String) -> String? { all.last { $0.taken.title == title }?.value }
 }
 
 extension GivenArguments {
-    /// Refuses what a script leaves whose variable is not set, and an option that is given twice, of which the parser would
-    /// take the last.
+    /// Refuses empty values, which a script's unset variable leaves behind, and a repeated option, of which the parser
+    /// would use the last.
     static func check(_ arguments: [String]) throws(Failure) {
         try refuseDash(arguments)
         guard isOdd(arguments), let given = GivenArguments(arguments) else { return }
@@ -105,7 +105,7 @@ extension GivenArguments {
 
     private func refuseEmpty(_ taken: CommandShape.Taken) throws(Failure) {
         let name = taken.title
-        // An empty body is one, and these say what else may name the file.
+        // An empty body is valid. The other options have better errors, which also name alternatives.
         let told = ["--data", "--vault", "--key-file", "--passphrase-file", "--ca-file"]
         guard !told.contains(name) || words == ["init"] else { return }
         let check = "in a script, check that its variable is set"
@@ -119,7 +119,7 @@ extension GivenArguments {
         text.first?.isWhitespace == true || text.last?.isWhitespace == true
     }
 
-    /// An address or a client's id has no blank at its ends: what is copied often has.
+    /// A URL or a client's id has no blank at its ends, but copied text often has.
     private static func refusePasted(_ given: Given) throws(Failure) {
         guard let value = given.value, hasBlankAtEnd(value), let kind = given.taken.valueName,
             ["url", "uri", "origin", "age1...", "recipient"].contains(kind) || given.taken.title == "--client-id"
@@ -131,7 +131,7 @@ extension GivenArguments {
             hint: "write it without: \(Printable.shortened(rest, to: 200))")
     }
 
-    /// A label that is set must be visible and easy to type; one that is looked for may have been set by an app.
+    /// A new label must be visible and easy to type; one to look up may have been set by an app.
     private func refuseBlank(_ given: Given) throws(Failure) {
         guard given.taken.title == "--label", let label = given.value, Self.hasBlankAtEnd(label),
             !all.contains(where: { $0.taken.title == "--label-prefix" }), !isFilter
@@ -147,7 +147,7 @@ extension GivenArguments {
 
     private var isFilter: Bool { ["login list", "login end", "report"].contains(words.joined(separator: " ")) }
 
-    /// What is kept in a file of its own is not written to standard output, and a file named `-` is hard to get rid of.
+    /// Content that belongs in a file is not written to standard output, and a file named `-` is hard to remove.
     private static func refuseDash(_ arguments: [String]) throws(Failure) {
         let made = [
             "--certificate", "--metrics-file", "--cursor-file", "--new-key-file", "--witness", "--witness-log",
@@ -163,7 +163,7 @@ extension GivenArguments {
             guard let value, ["-", "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2", "/dev/null"].contains(value)
             else { continue }
             throw .usage(
-                "\(name) wants a path, and \(value) is none",
+                "\(name) needs a path, and \(value) is none",
                 hint: "name a file: it is not written to standard output")
         }
     }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The help of a command as it is shown: its own options, and one line about those that all commands have, which would push
+/// The displayed help of a command: its own options, and one line about the options of all commands, which would push
 /// the others off a terminal.
 enum HelpText {
     static let pointer = "Options of all commands, such as --vault, --key-file and --json: vaultctl help options"
@@ -27,7 +27,7 @@ enum HelpText {
         return "\(trimmed(section[..<end]))"
     }
 
-    /// A command that has them, and nothing else.
+    /// A command with the common options and nothing else.
     private struct VersionlessCommand: ParsableCommand {
         static let configuration = CommandConfiguration(commandName: "vaultctl")
 

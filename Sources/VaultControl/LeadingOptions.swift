@@ -1,9 +1,9 @@
 import ArgumentParser
 
-/// Options of all commands that stand before the command: `vaultctl --json login list`. The parser knows them only behind
+/// Options of all commands in front of the command: `vaultctl --json login list`. The parser accepts them only after
 /// it.
 enum LeadingOptions {
-    /// The same command line with these options behind the command.
+    /// The same command line with these options after the command.
     static func moved(_ arguments: [String]) throws(Failure) -> [String] {
         var (options, path, rest) = ([String](), [String](), arguments[...])
         var command: any ParsableCommand.Type = RootCommand.self
@@ -26,11 +26,11 @@ enum LeadingOptions {
             }
             return Array(rest)
         }
-        // What is no command of `login` is better reported without the options in front of it.
+        // An unknown command of `login` is better reported without the options in front of it.
         return command.configuration.subcommands.isEmpty ? path + options + rest : path + rest
     }
 
-    /// How many arguments the option takes up; nil if it is none of these.
+    /// The number of arguments that the option takes up; nil if it is not one of these.
     private static func size(of argument: String) -> Int? {
         let name = String(argument.prefix { $0 != "=" })
         if flags.contains(name) { return 1 }
@@ -43,16 +43,17 @@ enum LeadingOptions {
         command.configuration.subcommands.first { $0.configuration.commandName == name }
     }
 
-    // Written down: to read them from the help takes the parser longer than many a command. A test compares the two.
+    // Listed here, because reading them from the help takes the parser longer than many a command. A test compares the
+    // two.
 
-    /// The options of ``GlobalOptions`` that a value follows.
+    /// The options of ``GlobalOptions`` that take a value.
     static let withValue: Set<String> = [
         "--vault", "--key", "--key-file", "--key-fd", "--credential", "--key-command", "--wrap-command", "--identity",
         "--passphrase", "--passphrase-file", "--passphrase-fd", "--passphrase-memory-limit", "--ca-file", "--proxy",
         "--proxy-credentials-file", "--witness", "--witness-command", "--witness-log", "--config", "--log-format",
     ]
 
-    /// The others.
+    /// The options that take none.
     static let flags: Set<String> = [
         "--allow-environment-key", "--trust-file-system", "--json", "-q", "--quiet", "-v", "--verbose",
     ]

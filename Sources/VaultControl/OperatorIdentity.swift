@@ -2,20 +2,20 @@ import ArgumentParser
 import Glibc
 import TokenVault
 
-/// Who runs this program, for the audit trail.
+/// The user who runs this program, for the audit trail.
 enum OperatorIdentity {
     /// - Parameters:
-    ///   - arguments: of the program, with its command in front.
-    ///   - environment: may say for whom `sudo` runs it.
+    ///   - arguments: the program's, with its command in front.
+    ///   - environment: may name the user who invoked `sudo`.
     static func actor(_ arguments: [String], _ environment: [String: String]) -> VaultOptions.Actor {
         let uid = geteuid()
-        // Only root is believed: anyone else could name anybody.
+        // Only root is trusted: any other user could name anyone.
         let caller = uid == 0 ? environment["SUDO_USER"].flatMap { $0.isEmpty ? nil : $0 } : nil
         return VaultOptions.Actor(
             uid: Int(uid), name: caller ?? name(of: uid), host: host, tool: tool(arguments))
     }
 
-    /// The command alone: arguments may hold anything.
+    /// The command alone: arguments may contain anything.
     private static func tool(_ arguments: [String]) -> String {
         var (command, words): (any ParsableCommand.Type, [String]) = (RootCommand.self, ["vaultctl"])
         for word in arguments {
@@ -40,7 +40,7 @@ enum OperatorIdentity {
 
     private static var host: String {
         unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 257) { buffer in
-            // Not terminated if it was cut.
+            // Not terminated if it was truncated.
             unsafe buffer.initialize(repeating: 0)
             guard let start = buffer.baseAddress, unsafe gethostname(start, buffer.count - 1) == 0 else {
                 return "unknown"

@@ -2,9 +2,9 @@ import ArgumentParser
 import TokenVault
 import VaultAdministration
 
-/// Arguments where none, or no further one, is taken.
+/// Superfluous arguments.
 extension ParserError {
-    /// What is meant by an argument where none is taken: a name goes with its option.
+    /// The probable meaning of a superfluous argument: a name goes with its option.
     var misplaced: String? {
         guard message.lowercased().contains("unexpected argument"), let command = CommandTree.command(words) else {
             return nil
@@ -35,7 +35,7 @@ extension ParserError {
         return name(path, among: known, of: command) ?? superfluous(path, of: command)
     }
 
-    /// What lies there says what is meant.
+    /// The content of the file at this path suggests the meaning.
     private func file(_ path: String, _ known: [String]) -> String? {
         if PathProblem.trimmed(path) != path, FileKind(PathProblem.trimmed(path)) == .vault {
             return
@@ -53,7 +53,7 @@ extension ParserError {
     }
 
     private func name(_ path: String, among known: [String], of command: any ParsableCommand.Type) -> String? {
-        // Beside a login's id, its user is not named.
+        // With a login's id, its user is not named.
         let isLogin = CommandShape(of: command).positionals.contains { $0.valueName == "login" }
         let forms = ["--user ID", "--provider NAME"].filter {
             known.contains(String($0.prefix { $0 != " " })) && !(isLogin && $0.hasPrefix("--user"))
@@ -62,10 +62,11 @@ extension ParserError {
         return "a name goes with its option: \(forms.joined(separator: ", or "))"
     }
 
-    /// What a shell should have taken, and did not because of quotation marks; and the brackets of a usage.
+    /// A word that a shell should have interpreted but did not, because of quotation marks; and the brackets of a
+    /// usage.
     private func wordOfShell(_ word: String) -> String? {
         if word.hasPrefix("["), word.hasSuffix("]") {
-            return "brackets stand around what may be left out: leave them out"
+            return "brackets mark optional parts: leave them out"
         }
         let marks = ["|", "||", ">", ">>", "<", ";", "&", "&&", "\\", "#"]
         guard marks.contains(word) else { return nil }
@@ -74,7 +75,7 @@ extension ParserError {
             : "\(word) is for the shell: write it without quotation marks"
     }
 
-    /// What stands behind an option and its value.
+    /// A second value after an option.
     private func secondValue(
         _ word: String, of command: any ParsableCommand.Type, files: Bool = false
     ) -> String? {
@@ -95,7 +96,7 @@ extension ParserError {
         }
     }
 
-    /// A directory, or a vault that is not there.
+    /// A directory, or a missing vault.
     private func absentVault(
         _ path: String, among known: [String], of command: any ParsableCommand.Type
     ) -> String? {
@@ -108,7 +109,7 @@ extension ParserError {
         }
     }
 
-    /// An argument of a command that takes none, or no further one.
+    /// A superfluous argument of a command that takes none, or no further one.
     private func superfluous(_ word: String, of command: any ParsableCommand.Type) -> String? {
         let places = CommandShape(of: command).positionals
         let shown = Array(words.dropLast()) + ["show"]
@@ -123,11 +124,11 @@ extension ParserError {
             + (place == "target" ? "leave \(Printable.shortened(word)) out" : "run it for each")
     }
 
-    /// By its place, or because it is an option without its hyphens.
+    /// A mistake by position, or an option without its hyphens.
     private func slip(
         _ word: String, of command: any ParsableCommand.Type, _ known: [String]
     ) -> String? {
-        // `key list key` names the noun again.
+        // `key list key` repeats the noun.
         guard !words.contains(word) else { return nil }
         let slashed = word.hasPrefix("/") ? word.dropFirst() : word[...]
         if word.hasPrefix("/"), ["h", "help", "?"].contains(slashed) { return "for help: --help" }
@@ -140,7 +141,7 @@ extension ParserError {
             return "an option has two hyphens: --\(option)"
         }
         guard let index = arguments.lastIndex(of: word), index > 0 else { return nil }
-        if arguments[index - 1] == "--" { return "what stands behind -- is no option and no command: leave -- out" }
+        if arguments[index - 1] == "--" { return "words after -- are neither options nor commands: leave -- out" }
         let shape = CommandShape(of: command)
         // `--label=work phone`
         if let equals = arguments[index - 1].firstIndex(of: "="), arguments[index - 1].hasPrefix("--") {
@@ -154,7 +155,7 @@ extension ParserError {
         return index > 1 ? rest(arguments[index - 1], word, of: arguments[index - 2], shape) : nil
     }
 
-    /// What stands behind the value of an option, and belongs to it.
+    /// The rest of an option's value, separated by a blank.
     private func rest(_ value: String, _ word: String, of option: String, _ shape: CommandShape) -> String? {
         guard let taken = shape[option], taken.takesValue, !LeadingOptions.withValue.contains(option) else {
             return nil
@@ -172,7 +173,7 @@ extension ParserError {
         }
     }
 
-    /// The command's own option that takes such a value: a time, or a file.
+    /// The command's own option for such a value: a time, or a file.
     private static func option(for text: String, among names: [String], of command: any ParsableCommand.Type) -> String?
     {
         if text.hasPrefix("age1"), let option = ["--recipient", "--for"].first(where: names.contains) {
@@ -185,7 +186,7 @@ extension ParserError {
         let isFile = [.unknown, .pem].contains(FileKind(text)) || text.contains { "./".contains($0) }
         guard isTime || isFile && !text.contains("@") && PathProblem.scheme(of: text) == nil else { return nil }
         let shape = CommandShape(of: command)
-        // `backup verify bk/*`: what is there is not to be written to.
+        // `backup verify bk/*`: an existing file is not an output file.
         if !isTime, shape.positionals.contains(where: { ["backup", "source", "target"].contains($0.valueName ?? "") }) {
             return FileKind(text) == nil ? nil : "it takes one at a time: run it for each"
         }
@@ -196,7 +197,7 @@ extension ParserError {
         }
         if name == nil, !isTime {
             guard FileKind(text) == nil, shape.positionals.isEmpty, text.dropFirst().contains(".") else { return nil }
-            return "what a command prints goes into a file by: > \(Printable.path(text))"
+            return "to write a command's output to a file: > \(Printable.path(text))"
         }
         return name.map { "a \(isTime ? "time" : "file") goes with its option: \($0) \(Printable.path(text))" }
     }
@@ -205,12 +206,12 @@ extension ParserError {
         "backup list":
             "it lists the backups that the vault remembers, wherever they are; to check one: vaultctl backup verify PATH",
         "tenant list": "a tenant's users: vaultctl user list --tenant NAME",
-        "events": "the last ones: --last 10; from a place on: --after start; those to come: --follow",
+        "events": "the last ones: --last 10; from a cursor on: --after start; new ones: --follow",
         "request": "a method goes with -X, a header field with -H, a body with -d",
         "witness accept": "a witness is named by its option: --witness PATH",
         "witness begin": "a witness is named by its option: --witness PATH",
         "witness show": "a witness is named by its option: --witness PATH",
-        "doctor": "it looks at everything, and changes nothing; to try one provider: vaultctl provider test NAME",
+        "doctor": "it checks everything, and changes nothing; to try one provider: vaultctl provider test NAME",
         "import status": "it shows all sources",
         "key rotate": "it replaces the root key, now; for other keys: --data-keys, --index or --audit",
         "maintain": "it runs until SIGTERM or SIGINT; how it goes: vaultctl status",
@@ -221,7 +222,7 @@ extension ParserError {
         "user list": "to look at one: vaultctl user show ID",
     ]
 
-    /// The command line with its command in front, if an option that is not of all commands stands before it.
+    /// The command line with its command in front, if an option that only some commands have precedes it.
     var late: String? {
         guard message.hasPrefix("Unknown option '"),
             CommandTree.command(words)?.configuration.subcommands.isEmpty != true

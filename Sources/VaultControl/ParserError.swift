@@ -2,7 +2,7 @@ import ArgumentParser
 import TokenVault
 import VaultAdministration
 
-/// What ArgumentParser says of a command line, in the program's own style.
+/// ArgumentParser's errors about a command line, in the program's own style.
 struct ParserError {
     let message: String
     let usage: String?
@@ -16,7 +16,7 @@ struct ParserError {
     }
 
     var failure: Failure {
-        // The value of an option that takes no secret is shown whole: what is wrong with it may be at its end.
+        // The value of an option that takes no secret is shown whole: the mistake may be at its end.
         let text = invalid == nil ? SecretArguments.redact(sentence, arguments: arguments) : sentence
         return Failure(.usage, Printable.shortened(text, to: 400), hints: hints)
     }
@@ -25,14 +25,14 @@ struct ParserError {
     private var sentence: String {
         if let invalid { return invalid.sentence }
         if let unknown {
-            if late != nil { return "\(unknown.name) stands in front of the command" }
+            if late != nil { return "\(unknown.name) comes before the command" }
             if CommandTree.command(words)?.configuration.subcommands.isEmpty == false, !words.isEmpty {
                 return "a command is missing between vaultctl \(words.joined(separator: " ")) and \(unknown.name)"
             }
             return "unknown option '\(unknown.name)'" + (unknown.suggestion.map { ". Did you mean '\($0)'?" } ?? "")
         }
         var text = message.prefix(1).lowercased() + message.dropFirst()
-        // A list with one item on a line.
+        // A list with one item per line.
         let parts = text.split(separator: "\n").map { Self.trimmed($0) }
         var isFirst = true
         text = parts.reduce(into: "") { text, part in
@@ -49,7 +49,7 @@ struct ParserError {
         return start.prefix(upTo: start.lastIndex { $0 != " " }.map { start.index(after: $0) } ?? start.endIndex)
     }
 
-    /// A value that an option cannot have. A negative number looks like an option to the parser.
+    /// An invalid value of an option. A negative number looks like an option to the parser.
     private var invalid: InvalidValue? {
         if let invalid = InvalidValue(message) { return invalid }
         let front = "Missing value for '"
@@ -70,9 +70,9 @@ struct ParserError {
         guard let command = CommandTree.command(words), !namesOutputFile(name), elsewhere(name) == nil else {
             return (name, nil)
         }
-        // `--target` is an argument, and no beginning of `--target-key-file`.
+        // `--target` is an argument rather than the beginning of `--target-key-file`.
         guard usage?.contains("<\(name.drop { $0 == "-" })>") != true else { return (name, nil) }
-        // A file that is an argument.
+        // The file is an argument.
         let isArgument = ["<backup>", "<source>", "<target>"].contains { usage?.contains($0) == true }
         guard !isArgument || !["--file", "--path", "-f"].contains(name) else { return (name, nil) }
         let isTarget = usage?.contains("<target>") == true && !isForm(of: name)
@@ -85,12 +85,12 @@ struct ParserError {
         return (name, OptionNames.suggestion(for: name, of: command))
     }
 
-    /// The command that was understood, without `vaultctl`.
+    /// The parsed command, without `vaultctl`.
     var words: [String] {
         (usage ?? "").split(separator: " ").prefix { !"<[-".contains($0.prefix(1)) }.dropFirst().map(String.init)
     }
 
-    /// Whether it is the file into which a command is to print that has no option for that. `-o json` is a form.
+    /// Whether it names an output file for a command that has no such option. `-o json` is a format.
     private func namesOutputFile(_ name: String) -> Bool {
         guard ["--output", "--out", "-o"].contains(name),
             CommandTree.command(words).map({ OptionNames.names(of: $0).contains { $0 == "--out" || $0 == "--output" } })
@@ -109,10 +109,10 @@ struct ParserError {
         return value(of: name).map { forms.contains($0.lowercased()) } ?? false
     }
 
-    /// What an option without its value wants.
+    /// What an option without its value needs.
     private var missing: [String] {
         if message.hasPrefix("Missing expected argument"), arguments.contains("--") {
-            return ["what stands behind -- is no option: leave -- out"]
+            return ["words after -- are not options: leave -- out"]
         }
         let front = "Missing value for '"
         guard message.hasPrefix(front) else { return [] }
@@ -126,7 +126,7 @@ struct ParserError {
         Self.elsewhere["\(words.joined(separator: " ")) \(option)"] ?? Self.elsewhere[option]
     }
 
-    /// What chooses several logins does not choose the one that a command takes.
+    /// Options that select several logins do not select the single login that a command takes.
     private func choosing(by option: String) -> String? {
         guard usage?.contains("[<login>]") == true, !hasArgument else {
             return nil
@@ -150,7 +150,7 @@ struct ParserError {
     private static let elsewhere = [
         "--color": "colours are for terminals alone, and not if NO_COLOR is set",
         "--no-color": "colours are for terminals alone, and not if NO_COLOR is set",
-        "doctor --provider": "it looks at everything; to try one provider: vaultctl provider test NAME",
+        "doctor --provider": "it checks everything; to try one provider: vaultctl provider test NAME",
         "init --force": "a vault is never overwritten: name the path of a new one",
         "key rotate --root": "it replaces the root key without that",
         "maintain --every": "it renews when something is due; once: --once",
@@ -167,7 +167,7 @@ struct ParserError {
         "user list --user": "to look at one: vaultctl user show ID",
         "user list --state": "disabled users alone: --disabled",
         "audit prune --before": "by age: --keep 90d",
-        "doctor --fix": "it changes nothing: each finding says what to do",
+        "doctor --fix": "it changes nothing: each finding has a hint",
         "maintain --background": "it stays in the foreground, for systemd to start: man tokenvault-operating",
         "maintain --daemon": "it stays in the foreground, for systemd to start: man tokenvault-operating",
         "maintain --interval": "it renews when something is due; once: --once",
@@ -181,7 +181,7 @@ struct ParserError {
         "verify --backup": "to check a backup: vaultctl backup verify BACKUP",
     ]
 
-    /// For a command that asks nothing: what a script would answer with is not needed.
+    /// For a command that asks no question: an option that would answer it is unnecessary.
     private var needless: String? {
         guard let name = unknown?.name, ["--yes", "-y", "--assume-yes", "--no-confirm"].contains(name),
             let command = CommandTree.command(words), !OptionNames.names(of: command).contains("--yes")
@@ -189,7 +189,7 @@ struct ParserError {
         return "this command asks no question: leave \(name) out"
     }
 
-    /// The argument that was typed as an option: one of its name, or the only one of a command.
+    /// The argument that was typed as an option: the one with its name, or a command's only one.
     private var argument: String? {
         guard let unknown, unknown.suggestion == nil, let usage, !hasArgument else { return nil }
         let words = usage.split(separator: " ").filter {
@@ -203,7 +203,7 @@ struct ParserError {
         }
         let name = unknown.name.drop { $0 == "-" }
         if let same = arguments.first(where: { $0.contains("<\(name)>") }) { return String(same) }
-        // A path is no name: `backup create --name nightly`.
+        // A path is not a name: `backup create --name nightly`.
         if name == "name", arguments.contains(where: { ["<target>", "<source>", "<url>"].contains($0) }) { return nil }
         let target = Set(["to", "dest", "destination", "dir", "directory", "out", "output", "o", "path", "file", "f"])
         let places: [(Set<String>, String)] = [
@@ -221,7 +221,8 @@ struct ParserError {
         return isOne ? String(arguments[0]) : nil
     }
 
-    /// Whether an argument is given already, so that the unknown option is none: what stands behind it may be its value.
+    /// Whether the argument is given already, so that the unknown option does not stand for it. The word after the
+    /// option may be its value.
     private var hasArgument: Bool {
         guard let command = CommandTree.command(words), CommandShape(of: command).positionals.count == 1 else {
             return false
@@ -246,7 +247,7 @@ struct ParserError {
             hints.append("this command prints to standard output: add > FILE")
         }
         if let argument {
-            hints.append("it is an argument, and no option: \(argument)")
+            hints.append("it is an argument, not an option: \(argument)")
         } else if let hint = unknown.flatMap({ elsewhere($0.name) ?? choosing(by: $0.name) }) {
             hints.append(hint)
         }
@@ -261,7 +262,7 @@ struct ParserError {
         return hints
     }
 
-    /// Where a command has few options of its own, the usage lists those that all have.
+    /// If a command has few options of its own, the usage also lists the common ones.
     private static func withoutCommonOptions(_ usage: String) -> String {
         let (first, last) = ("[--vault <path>]", "[--verbose]")
         guard let start = usage.firstRange(of: first), let end = usage.firstRange(of: last),

@@ -61,7 +61,7 @@ struct ProtectedConnectionTests {
         try server.show(TestCertificate("server", signedBy: authority, addresses: [Self.anywhere]))
         let root = try server.write(authority.pem, "root.pem")
         try await eventually { (try? server.connect(user: "bound", root: root)) != nil }
-        try await server.expectRefusal(user: "stranger", root: root, because: "does not let the database role in")
+        try await server.expectRefusal(user: "stranger", root: root, because: "does not allow the database role")
     }
 
     /// Who can change the authorities can be the server.
@@ -167,7 +167,7 @@ private final class TLSServer: Sendable {
     }
 
     /// Refused, and by no accident: the reason is that of protection.
-    func expectRefusal(user: String, root: String, because reason: String = "no protected connection") async throws {
+    func expectRefusal(user: String, root: String, because reason: String = "no secure connection") async throws {
         // The server takes up its new settings when it has time to.
         try await Task.sleep(for: .milliseconds(500))
         let error = #expect(throws: StoreError.self) { try connect(user: user, root: root) }

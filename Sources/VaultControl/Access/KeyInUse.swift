@@ -1,7 +1,7 @@
 import Glibc
 import TokenVault
 
-/// A key in errors: what it is, where it is, and what named it.
+/// A key as errors name it: its kind, its path and the setting that named it.
 struct KeyInUse {
     let key: NamedKey
     /// An option, a variable, or a line of the configuration file.
@@ -9,7 +9,7 @@ struct KeyInUse {
 
     init(_ key: NamedKey, from origin: String) { (self.key, self.origin) = (key, origin) }
 
-    /// The file that is read for it, and how errors call it.
+    /// The file that the key comes from, and its noun in errors.
     var file: (noun: String, path: String)? {
         switch key {
         case .keyFile(let path): ("key file", path)
@@ -20,7 +20,8 @@ struct KeyInUse {
         }
     }
 
-    /// An argument of the program that seems to be a file of this directory: the program looks for it in `/`.
+    /// An argument of the key program that looks like a file of the current directory: the program would search for it
+    /// in `/`.
     var relativeFile: String? {
         switch key {
         case .command(let arguments), .wrapped(let arguments):

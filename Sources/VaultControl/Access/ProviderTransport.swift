@@ -2,7 +2,7 @@ import HTTPTypes
 import OAuthClient
 import TokenVaultHTTP
 
-/// The way to the providers. With `--verbose` each request is shown once it has ended.
+/// The HTTP transport to the providers. With `--verbose` each request is shown once it has ended.
 struct ProviderTransport: HTTPTransport {
     private let base: AsyncHTTPTransport
     private let invocation: Invocation
@@ -45,7 +45,8 @@ struct ProviderTransport: HTTPTransport {
     }
 }
 
-/// One request: where to and how long it took. Its query, its header fields and its body are secret, or may be.
+/// The verbose line of one request: its URL and its duration. Its query, its header fields and its body are secret, or
+/// may be.
 struct RequestLine {
     private let method: String
     private let target: String
@@ -66,7 +67,7 @@ struct RequestLine {
             ], words: answer.words, invocation)
     }
 
-    /// A reply whose words are the result, and not shown here.
+    /// Shows a reply whose text is the command's result, and so is not repeated here.
     func show(status: Int, _ invocation: Invocation) {
         show(
             [
@@ -75,7 +76,7 @@ struct RequestLine {
             ], words: String(status), invocation)
     }
 
-    /// No reply came, or none that is one.
+    /// Shows that no valid reply arrived.
     func show(_ error: HTTPTransportError, _ invocation: Invocation) {
         show(
             [
@@ -90,7 +91,7 @@ struct RequestLine {
             let request: OutputRecord = [.data("method", method), .data("url", String(target.prefix(400)))]
             invocation.diagnose([.data("request", request + reply + [.data("milliseconds", milliseconds)])])
         } else {
-            // The provider's words come last: what looks like the time it took must be the time it took.
+            // The provider's text comes last, so that it cannot fake the duration.
             invocation.diagnose(
                 "request",
                 "\(method) \(Printable.shortened(target, to: 400)) (\(milliseconds) ms): "

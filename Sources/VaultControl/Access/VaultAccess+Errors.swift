@@ -2,21 +2,22 @@ import Glibc
 import TokenVault
 import TokenVaultPostgreSQL
 
-/// What is opened, for errors.
+/// The vault or backup being opened, as errors name it.
 struct NamedPlace {
     /// `vault` or `backup`.
     var noun = "vault"
     let path: String
     /// An option, a variable, a line of the configuration file, or an argument.
     let origin: String
-    /// Of a backup that only these recipients open.
+    /// The recipients of a backup that only they can open.
     var recipients: [String] = []
 
     var words: String { "\(Printable.path(path)) (\(origin))" }
 }
 
 extension VaultAccess {
-    /// What named a setting: its option, or else its variable, or the line of the configuration file that stands in for it.
+    /// The name of a setting's source: its option, or else its variable, or the line of the configuration file that
+    /// replaces it.
     func origin(_ option: String, isGiven: Bool, _ variable: String) -> String {
         isGiven ? option : invocation.origins[variable] ?? variable
     }
@@ -27,9 +28,9 @@ extension VaultAccess {
         }
     }
 
-    /// Runs `body`, and names in its errors what is opened, and the key.
+    /// Runs `body`, and names the opened vault or backup and the key in its errors.
     ///
-    /// - Parameter target: where a vault is made of what is opened; nil if none is.
+    /// - Parameter target: where a vault is made from the opened one; nil if none is made.
     func explaining<R>(
         _ place: NamedPlace, _ key: KeyInUse?, or target: NamedPlace? = nil, _ body: () async throws -> R
     ) async throws -> R {
@@ -53,9 +54,9 @@ extension VaultAccess {
         }
     }
 
-    /// Nil: the library says all there is to say.
+    /// Nil: the library's error is complete.
     private func explained(_ error: VaultError, _ place: NamedPlace, _ key: KeyInUse?) -> Failure? {
-        // With any mode, so before the mode is complained of.
+        // With any mode, so before any complaint about the mode.
         if [.notAVault, .notABackup, .unsafeFile].contains(error.code), let key, let file = key.file,
             isSwapped(place, file.path)
         {
@@ -120,9 +121,9 @@ extension VaultAccess {
         return Failure(.wrongKey, "\(key.words) does not open the \(place.noun) \(place.words)\(rest)", hints: hints)
     }
 
-    /// A file that is not what the key's option reads.
+    /// A key file whose content does not fit its option.
     private func unusable(_ error: VaultError, _ place: NamedPlace, _ key: KeyInUse) -> Failure? {
-        // A descriptor was read to its end, and there is nothing left to look at.
+        // A descriptor was read to its end, and there is nothing left to inspect.
         guard let file = key.file, !file.path.hasPrefix("/dev/fd/"), !file.path.hasPrefix("/proc/self/fd/") else {
             return Failure(error.code, "\(key.words): \(error.message)", hints: [unusableLine(error, key)])
         }
@@ -134,7 +135,7 @@ extension VaultAccess {
         {
             return Failure(problem.isMissing ? .keyMissing : .keyUnsafe, problem.message, hints: problem.hints)
         }
-        // Changing the mode does not help where the file is no key.
+        // Changing the mode does not help if the file is not a key.
         let isOther =
             file.noun == "key file" && ![nil, .keyFile, .keyFileWithMark, .notAFile].contains(FileKind(file.path))
         guard error.code != .keyUnsafe || isOther || FileKind(file.path) == .directory else {
@@ -168,7 +169,7 @@ extension VaultAccess {
             hints: [hint(kind, for: key) ?? "check \(key.origin)"])
     }
 
-    /// A line that comes from a program or a variable has no file that could be restored.
+    /// A line from a program or a variable has no file that could be restored.
     private func unusableLine(_ error: VaultError, _ key: KeyInUse) -> String {
         if error.code == .keyMalformed, case .credential = key.key {
             return "check the file that the credential is made of; its line begins with tokenvault-key-1"
@@ -179,7 +180,7 @@ extension VaultAccess {
         return "check \(key.origin): it must give one line of a key file, which begins with tokenvault-key-1"
     }
 
-    /// Which option reads such a file.
+    /// The option that reads a file of this kind.
     private func hint(_ kind: FileKind, for key: KeyInUse) -> String? {
         let path = key.file.map { Printable.path($0.path) } ?? ""
         let noun = key.file?.noun
@@ -238,7 +239,7 @@ extension VaultAccess {
         }
     }
 
-    /// The library's sentence with the path, and a way that fits who asks.
+    /// The library's sentence with the path, and a hint that fits the caller.
     private func named(_ error: VaultError, _ place: NamedPlace) -> Failure {
         var failure = Failure(error)
         var status = stat()
@@ -247,7 +248,7 @@ extension VaultAccess {
             failure.hints = ["run vaultctl as its owner: runuser -u \(PathProblem.owner(status)) -- vaultctl …"]
         }
         let name = place.path.split(separator: "/").last.map(String.init) ?? place.path
-        // A witness or a pin that is refused has a path of its own.
+        // An error about a witness or a pin names its own path.
         let isOfVault = ["the vault", "the file", "the backup"].contains { failure.message.hasPrefix($0) }
         guard isOfVault, !failure.message.contains("/\(name)"), !failure.message.contains(place.words) else {
             return failure

@@ -1,6 +1,6 @@
 import TokenVault
 
-/// The key that opens the vault, as the command line or the environment names it.
+/// The key that opens the vault, as named by the command line or the environment.
 enum NamedKey {
     case keyFile(String)
     /// The line of a key file.
@@ -14,12 +14,13 @@ enum NamedKey {
 }
 
 extension VaultAccess {
-    /// Options come before the environment, in which the configuration file's settings are, too; nil if neither names a key.
+    /// Options come before the environment, which includes the configuration file's settings; nil if neither names a
+    /// key.
     var namedKey: NamedKey? {
         get throws(Failure) { try chosenKey?.key }
     }
 
-    /// The same with what named it. A passphrase that is asked for is named by nothing.
+    /// The same with its source. A passphrase that must be asked for has none.
     var keyInUse: KeyInUse? {
         get throws(Failure) { try chosenKey ?? KeyInUse(.passphrase(.prompt), from: "typed") }
     }
@@ -60,7 +61,7 @@ extension VaultAccess {
         }
     }
 
-    /// One that is named twice is refused: it cannot be told which is meant.
+    /// Two keys are refused: it is unclear which one is meant.
     private var keyOfEnvironment: KeyInUse? {
         get throws(Failure) {
             var given: [(name: String, key: NamedKey)] = []
@@ -96,12 +97,12 @@ extension VaultAccess {
     /// Whether the options or the environment name any key.
     var namesKey: Bool { ((try? namedKey) ?? nil) != nil }
 
-    /// The key file, if that is what is named.
+    /// The path of the key file, if the key is one.
     var keyFileInUse: String? {
         if case .keyFile(let path)? = (try? namedKey) ?? nil { path } else { nil }
     }
 
-    /// The key that is named; asked for where none is and a person is there.
+    /// The named key. If there is none and a person is there, asks for a passphrase.
     ///
     /// - Parameter isNew: asks twice, because a new passphrase cannot be checked.
     func keySource(_ reader: inout SecretReader, isNew: Bool) throws -> KeySource {
@@ -130,7 +131,7 @@ extension VaultAccess {
         return .passphrase(Passphrase(try isNew ? newPassphrase(&reader) : reader.read("Passphrase", from: .prompt)))
     }
 
-    /// A file that is not there is a missing key, as it is for key files.
+    /// A missing file counts as a missing key, as it does for key files.
     private func passphrase(
         _ reader: inout SecretReader, from source: SecretSource, isNew: Bool
     ) throws -> KeySource {
@@ -148,7 +149,7 @@ extension VaultAccess {
         }
     }
 
-    /// An attacker with a copy of the vault tries guesses at the speed of their own machines.
+    /// An attacker with a copy of the vault makes guesses at the speed of their own machines.
     private static let leastPassphrase = 8
 
     static func checkNewPassphrase(_ text: String) throws(Failure) {
@@ -159,7 +160,7 @@ extension VaultAccess {
         }
     }
 
-    /// Asks twice.
+    /// Asks for it twice.
     func newPassphrase(_ reader: inout SecretReader) throws -> String {
         let first = try reader.read("New passphrase", from: .prompt)
         try Self.checkNewPassphrase(first)

@@ -2,7 +2,7 @@ import Glibc
 import TokenVault
 import TokenVaultPostgreSQL
 
-/// Where the vault is.
+/// The vault's location.
 extension VaultAccess {
     var path: String {
         get throws(Failure) {
@@ -15,19 +15,19 @@ extension VaultAccess {
         }
     }
 
-    /// Where the vault lies: in a file or on a server.
+    /// The vault's location: a file or a server.
     var location: VaultLocation {
         get throws {
             try location(try path)
         }
     }
 
-    /// Whether the vault lies in a file.
+    /// Whether the vault is a file.
     var isFile: Bool {
         get throws(Failure) { !VaultLocation.isPostgreSQL(try path) }
     }
 
-    /// What the text of an option or argument names.
+    /// The location in an option's or argument's text.
     func location(_ text: String) throws -> VaultLocation {
         guard VaultLocation.isPostgreSQL(text) else {
             try refuseAddress(text)
@@ -41,9 +41,9 @@ extension VaultAccess {
         return try .postgreSQL(text, stateDirectory: environment("TOKENVAULT_STATE_DIRECTORY"))
     }
 
-    /// The file that the vault is; refused where it lies on a server.
+    /// The vault's file; throws if the vault is on a server.
     ///
-    /// - Parameter advice: what to do there instead.
+    /// - Parameter advice: what to do on a server instead.
     func file(_ advice: String) throws(Failure) -> String {
         let path = try path
         guard !VaultLocation.isPostgreSQL(path) else {
@@ -52,7 +52,7 @@ extension VaultAccess {
         return path
     }
 
-    /// Refuses a server as the place of a vault that is made of a backup.
+    /// Refuses a server as the target of a restore.
     func requirePath(_ target: String) throws(Failure) {
         guard VaultLocation.isPostgreSQL(target) else { return }
         throw .usage(
@@ -60,7 +60,7 @@ extension VaultAccess {
             hint: "restore it to a file, then move that vault: vaultctl move run --vault FILE TARGET")
     }
 
-    /// Refuses a file that is not there. Of a server that is known only once it is asked.
+    /// Refuses a missing file. For a server, only a connection can show whether the vault exists.
     func requireFile() throws {
         try requireFile(at: vaultPlace)
     }
@@ -77,7 +77,7 @@ extension VaultAccess {
         throw Failure(.vaultMissing, problem.message, hints: problem.hints)
     }
 
-    /// What lies beside a vault is a part of it: nothing is to be restored there, and nothing removed.
+    /// Files next to a vault are a part of it: do not restore or remove them.
     private func refuseCompanion(_ place: NamedPlace) throws(Failure) {
         guard let ending = Self.endingsOfParts.first(where: place.path.hasSuffix),
             case let vault = String(place.path.dropLast(ending.count)), FileKind(vault) == .vault
@@ -87,7 +87,7 @@ extension VaultAccess {
             hints: ["name the vault: \(Printable.path(vault))"])
     }
 
-    /// Refuses a path at which no new vault can be, in words of the argument that names it.
+    /// Refuses a path that cannot be a new vault, naming the argument.
     static func refuseTarget(_ target: String) throws(Failure) {
         guard target != "-" else {
             throw .usage("a vault is a file, and is not written to standard output (TARGET)", hint: "name a new file")
@@ -114,14 +114,15 @@ extension VaultAccess {
 
     static let endingsOfParts = ["-wal", "-shm", "-journal", ".lock", ".spool"]
 
-    /// A vault of such a name would be taken for a part of another one.
+    /// A vault with such a name would be mistaken for a part of another one.
     static func refuseNameOfPart(_ path: String) throws(Failure) {
         guard let ending = endingsOfParts.first(where: path.hasSuffix) else { return }
         throw .usage(
-            "a vault's name cannot end with \(ending): so ends what lies beside a vault", hint: "choose another name")
+            "a vault's name cannot end with \(ending): a vault's companion files end like that",
+            hint: "choose another name")
     }
 
-    /// An address of something that keeps no vaults would be taken for the name of a file.
+    /// The address of a system that keeps no vaults would be mistaken for a file name.
     private func refuseAddress(_ text: String) throws(Failure) {
         guard unsafe access(text, F_OK) != 0 else { return }
         if let path = PathProblem.bare(text) {
@@ -147,7 +148,7 @@ extension VaultAccess {
                 : "use a path, or postgresql://USER@HOST/DATABASE")
     }
 
-    /// A new key file, or why there cannot be one.
+    /// Creates a new key file, or throws the reason why it cannot be created.
     static func makeKeyFile(_ path: String, _ origin: String) throws {
         do {
             try KeyFiles.generate(at: path)

@@ -23,7 +23,7 @@ extension VaultAccess {
         }
     }
 
-    /// Gives whether all logins were held by it.
+    /// Returns whether the witness made it hold all logins.
     func acceptForWitness() async throws -> Bool {
         let location = try location
         try requireFile()
@@ -35,7 +35,7 @@ extension VaultAccess {
         }
     }
 
-    /// A witness is replaced again and again, and a log is written to: they must not be named like anything else.
+    /// A witness is replaced repeatedly, and a log is appended to: neither may share its path with another file.
     func requireFilesOfTheirOwn(_ witness: String?, _ log: String?) throws(Failure) {
         if let witness {
             try requireFileOfItsOwn(witness, "the witness", "--witness", log.map { [("the witness log", $0)] } ?? [])
@@ -68,13 +68,13 @@ extension VaultAccess {
             hint: "name a file of its own, on another file system: \(option) PATH")
     }
 
-    /// By name, or because both lead to one file.
+    /// By name, or because both paths lead to one file.
     static func isSameFile(_ one: String, _ two: String) -> Bool {
         if one == two { return true }
         var (first, second) = (stat(), stat())
         let areThere = unsafe (stat(one, &first) == 0, stat(two, &second) == 0)
         if areThere.0, areThere.1 { return first.st_dev == second.st_dev && first.st_ino == second.st_ino }
-        // One that is not there yet, by another name of its directory.
+        // A missing file may still have two paths, through two names of its directory.
         guard !areThere.0, !areThere.1, one.split(separator: "/").last == two.split(separator: "/").last else {
             return false
         }

@@ -16,7 +16,7 @@ struct VaultAccess {
 
     var trustsFileSystem: Bool { options.trustFileSystem || environment("TOKENVAULT_TRUST_FILE_SYSTEM") == "1" }
 
-    /// Refuses what says nothing, and what would fail only where it is needed.
+    /// Refuses meaningless settings, and those that would fail only when they are needed.
     private func requireSensible() throws {
         let name = "TOKENVAULT_TRUST_FILE_SYSTEM"
         if let text = environment(name), !["0", "1"].contains(text) {
@@ -26,7 +26,7 @@ struct VaultAccess {
         if options.caFile != nil { _ = try trustRoots }
     }
 
-    /// How vaults are opened.
+    /// The options for opening vaults.
     var vaultOptions: VaultOptions {
         get throws(Failure) {
             var options = VaultOptions(trustsFileSystem: trustsFileSystem, logger: invocation.logger)
@@ -38,7 +38,7 @@ struct VaultAccess {
         }
     }
 
-    /// What remembers the newest state of the vault, if it is named.
+    /// The witness of the vault's newest state, if one is named.
     var witness: VaultWitness? {
         get throws(Failure) {
             let log = options.witnessLog ?? environment("TOKENVAULT_WITNESS_LOG")
@@ -56,7 +56,7 @@ struct VaultAccess {
         }
     }
 
-    /// An option comes before a variable, whatever it names.
+    /// Any option comes before any variable.
     private var witnessKeeper: VaultWitness.Keeper? {
         get throws(Failure) {
             let option = "--witness-command"
@@ -94,17 +94,17 @@ struct VaultAccess {
         }
     }
 
-    /// Opens the vault, runs `body`, and closes the vault: renewals under way are finished and stored first.
+    /// Opens the vault, runs `body`, and closes the vault, which first finishes and stores renewals in progress.
     func open<R>(_ body: (Vault, inout SecretReader) async throws -> R) async throws -> R {
         try await open { vault, _, reader in try await body(vault, &reader) }
     }
 
-    /// The same for what works with the key itself.
+    /// The same for a body that needs the key itself.
     func openBySource<R>(_ body: (Vault, KeySource) async throws -> R) async throws -> R {
         try await open { vault, source, _ in try await body(vault, source) }
     }
 
-    /// The same for what works with a second vault.
+    /// The same for a body that works with a second vault.
     func openBeside<R>(_ body: (Vault, KeySource, inout SecretReader) async throws -> R) async throws -> R {
         try await open(body)
     }
@@ -115,7 +115,7 @@ struct VaultAccess {
     ) async throws -> R {
         let location = try location
         try requireSensible()
-        // Asking for a passphrase comes after the certainty that there is something to open.
+        // Ask for a passphrase only once it is certain that there is something to open.
         try requireFile()
         var reader = SecretReader(invocation.console)
         let source = try keySource(&reader, isNew: false)
@@ -139,19 +139,20 @@ struct VaultAccess {
         try await open { vault, _ in try await body(vault) }
     }
 
-    /// The same for a vault that nothing on this machine has to know.
+    /// The same for a vault that this machine need not know.
     func openUnpinned<R>(_ body: (Vault) async throws -> R) async throws -> R {
         try await open(changing: { $0.trustsUnpinned = true }) { vault, _, _ in try await body(vault) }
     }
 
-    /// The same without its witness: for what compares the vault with it.
+    /// The same without the vault's witness: for comparing the vault with it.
     func openUnwitnessed<R>(_ body: (Vault) async throws -> R) async throws -> R {
         try await open(changing: { $0.witness = nil }) { vault, _, _ in try await body(vault) }
     }
 
     /// Opens the vault with a user manager on the network.
     ///
-    /// - Parameter options: by default, a command does what it says, and does not wait for other logins' revocations.
+    /// - Parameter options: by default, a command does only its own work, and does not wait for other logins'
+    ///   revocations.
     func manage<R>(
         _ options: UserManagerOptions = .init(recoveryInterval: nil, retriesRevocationsInBackground: false),
         _ body: (UserManager, inout SecretReader) async throws -> R
@@ -176,14 +177,14 @@ struct VaultAccess {
         try await manage { users, _ in try await body(users) }
     }
 
-    /// Plain http to this machine is decided when a provider is added; what is stored may be used.
+    /// Plain http to this machine is decided when a provider is added; stored URLs may be used.
     func makeTransport() throws -> ProviderTransport {
         let options = AsyncHTTPTransport.Options(
             allowsInsecureLoopback: true, trustRoots: try trustRoots, userAgent: "vaultctl", proxy: try proxy)
         return ProviderTransport(AsyncHTTPTransport(options: options), invocation)
     }
 
-    /// Who may vouch for a server.
+    /// The authorities that may vouch for a server.
     var trustRoots: AsyncHTTPTransport.TrustRoots {
         get throws(Failure) {
             guard let path = options.caFile ?? environment("TOKENVAULT_CA_FILE") else { return .system }
@@ -208,7 +209,7 @@ struct VaultAccess {
         }
     }
 
-    /// Through which providers are reached.
+    /// The proxy through which providers are reached.
     var proxy: AsyncHTTPTransport.Proxy? {
         get throws {
             let file = options.proxyCredentialsFile ?? environment("TOKENVAULT_PROXY_CREDENTIALS_FILE")

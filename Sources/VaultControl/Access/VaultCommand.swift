@@ -10,7 +10,7 @@ protocol ResultCommand: ParsableCommand {
 /// A command that works on a vault.
 protocol VaultCommand: ResultCommand {
     var global: GlobalOptions { get }
-    /// Whether it goes on by itself, as a service does, so that the audit trail names nobody for what it does.
+    /// Whether it runs unattended, as a service does, so that the audit trail names no person for its actions.
     var actsByItself: Bool { get }
 }
 

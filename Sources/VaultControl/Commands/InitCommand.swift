@@ -32,7 +32,7 @@ struct InitCommand: VaultCommand {
         let location = try access.location
         let path = location.description
         var reader = SecretReader(invocation.console)
-        // Refuse before a key is made that would belong to nothing.
+        // Refuse before making a key that would belong to nothing.
         try refuseExisting(try access.path, access)
         let chosen = try access.keySource(&reader, isNew: true)
         let source = try await access.explaining(access.vaultPlace, access.keyInUse) { try await chosen.resolved() }
@@ -46,7 +46,7 @@ struct InitCommand: VaultCommand {
                 try await Vault.create(in: location, unlockedBy: source, recoverableBy: recipient, options: options)
             }
         } catch {
-            // A key that opens nothing would only puzzle its finder.
+            // A key that opens nothing would only confuse whoever finds it.
             if let madeKeyFile { unsafe unlink(madeKeyFile) }
             throw Self.failure(error, path)
         }
@@ -61,7 +61,7 @@ struct InitCommand: VaultCommand {
         invocation.hint("next, add a provider: vaultctl provider add NAME --issuer URL --client-id ID")
     }
 
-    /// What is lost without which key.
+    /// Reports the consequence of losing the keys.
     private func reportLoss(_ slots: [KeySlot], _ keyFile: String?, _ invocation: Invocation) {
         let key = keyFile == nil ? "the passphrase" : "the key file"
         guard slots.count == 1 else {
@@ -102,7 +102,7 @@ struct InitCommand: VaultCommand {
         } catch let error as VaultError where error.code == .vaultUnfinished {
             throw error
         } catch {
-            // Whatever it is, it stays.
+            // Whatever the file is, it stays.
         }
         if FileKind(path) == .directory {
             let inside = path + (path.hasSuffix("/") ? "" : "/") + "app.vault"

@@ -11,7 +11,7 @@ struct StatusCommand: VaultCommand {
             \(mostReadUnasked) logins that is done only with --all or --provider; --brief never does it.
             """)
 
-    /// About a second's worth.
+    /// They take about a second to read.
     static let mostReadUnasked = 50_000
 
     @Flag(help: "Show only what is known without reading every login.")

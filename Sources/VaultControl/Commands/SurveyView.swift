@@ -1,7 +1,7 @@
 import TokenVault
 import VaultAdministration
 
-/// How the logins of a vault stand, for people and programs.
+/// The state of a vault's logins, for people and programs.
 enum SurveyView {
     private static let longestBar = 40
 
@@ -49,7 +49,7 @@ enum SurveyView {
         ]
     }
 
-    /// The histogram, and the providers where something is wrong before the others.
+    /// The histogram, followed by the providers, those with problems first.
     static func text(_ survey: VaultSurvey, _ invocation: Invocation) -> String {
         guard survey.logins > 0 else { return "" }
         let (isTerminal, style) = (invocation.isTerminal, invocation.style)
@@ -62,7 +62,7 @@ enum SurveyView {
                 text += "access tokens \(line.title)\t\(line.count)\n"
                 continue
             }
-            // One login is visible among a million.
+            // Even one login among a million is visible.
             let longest = min(longestBar, max(4, invocation.console.width - width - 4 - String(most).count))
             let length = line.count == 0 ? 0 : max(1, line.count * longest / most)
             let padding = String(repeating: " ", count: width - line.title.count + 2)

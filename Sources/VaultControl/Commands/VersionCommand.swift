@@ -7,7 +7,7 @@ import VaultAdministration
 struct VersionCommand: ResultCommand {
     static let configuration = CommandConfiguration(
         commandName: "version",
-        abstract: "Show the version of vaultctl and of what it is built on.",
+        abstract: "Show the versions of vaultctl and of its components.",
         discussion: """
             Needs no vault. The schema versions are those of the vaults that it opens; older ones after: \
             vaultctl migrate up
@@ -32,7 +32,7 @@ struct VersionCommand: ResultCommand {
         ])
     }
 
-    /// The commit that the build was told; nil if it was told none.
+    /// The commit given to the build; nil if there was none.
     private static var commit: String? {
         unsafe build_commit().map { unsafe String(cString: $0) }
     }

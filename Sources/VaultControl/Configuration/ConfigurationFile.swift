@@ -1,22 +1,23 @@
 import Glibc
 import TokenVault
 
-/// The file that stands in for options and variables: which vault, and where its key is. It names secrets and holds none.
+/// The file that replaces options and variables: the vault's location, and that of its key. It names secrets and holds
+/// none.
 struct ConfigurationFile: Sendable {
     let path: String
-    /// What is set, in the order of ``ConfigurationSetting/all``.
+    /// The settings in the file, in the order of ``ConfigurationSetting/all``.
     let settings: [(setting: ConfigurationSetting, text: String, line: Int)]
 
     private static let longest = 65_536
 
-    /// The file that the command line or the environment names, or else the first that is there: the user's own, and that
-    /// of the machine. Files are not combined.
+    /// The file named by the command line or the environment, or else the first existing one: the user's own, then the
+    /// machine's. Files are not combined.
     static func find(
         named path: String?, _ environment: [String: String], machine: String = "/etc"
     ) throws(Failure) -> ConfigurationFile? {
         let variable = environment["TOKENVAULT_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
         if let path = path ?? variable {
-            // The way to use none.
+            // This path means no file.
             guard path != "/dev/null" else { return nil }
             return try ConfigurationFile(reading: path)
         }
@@ -28,7 +29,7 @@ struct ConfigurationFile: Sendable {
 
     private static func places(_ environment: [String: String], _ machine: String) -> [String] {
         let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 + "/.config" : nil }
-        // The base directory specification: a relative path is none.
+        // By the base directory specification, a relative path counts as unset.
         let own = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home
         return [own, machine].compactMap { $0.map { $0 + "/tokenvault/vaultctl.toml" } }
     }
@@ -42,8 +43,8 @@ struct ConfigurationFile: Sendable {
         settings = try Self.parse(text, of: path)
     }
 
-    /// For settings that neither an option nor a variable gives. A variable that names a key, or a witness, takes the place
-    /// of every setting that does.
+    /// Adds settings that neither an option nor a variable gives. A variable that names a key or a witness overrides
+    /// every setting that names one.
     func completing(_ environment: [String: String]) -> [String: String] {
         let isSet = { (variable: String) in environment[variable].map { !$0.isEmpty } ?? false }
         let named = Set(ConfigurationSetting.all.filter { isSet($0.variable) }.compactMap(\.names))
@@ -55,7 +56,7 @@ struct ConfigurationFile: Sendable {
         return environment
     }
 
-    /// Where the variables come from that the file completes.
+    /// The origins of the variables that the file adds.
     func origins(of environment: [String: String]) -> [String: String] {
         let completed = completing(environment)
         var origins: [String: String] = [:]
@@ -68,13 +69,13 @@ struct ConfigurationFile: Sendable {
 }
 
 extension ConfigurationFile {
-    /// - Throws: a failure that names the line and the column.
+    /// - Throws: a failure with the line and the column.
     static func parse(
         _ text: String, of path: String
     ) throws(Failure) -> [(setting: ConfigurationSetting, text: String, line: Int)] {
         var found: [String: (text: String, line: Int)] = [:]
         var naming: [ConfigurationSetting.Named: String] = [:]
-        // An editor's byte order mark is none of the file's.
+        // An editor's byte order mark is not part of the content.
         let text = text.hasPrefix("\u{FEFF}") ? String(text.unicodeScalars.dropFirst()) : text
         let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
         for (index, line) in lines.enumerated() {
@@ -113,7 +114,7 @@ extension ConfigurationFile {
 }
 
 extension ConfigurationFile {
-    /// A program that can write the file decides which program is run for the key.
+    /// Any program that can write the file decides which program runs for the key.
     private static func read(_ path: String) throws(Failure) -> [UInt8] {
         let name = Printable.path(path)
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
@@ -136,7 +137,7 @@ extension ConfigurationFile {
         guard unsafe stat(parent, &directory) == 0 else {
             throw Failure(.machine, "the directory of the configuration file \(name) cannot be checked")
         }
-        // In a directory such as /tmp, others cannot replace what is not theirs.
+        // In a sticky directory such as /tmp, others cannot replace files that are not theirs.
         if directory.st_mode & mode_t(S_ISVTX) == 0 {
             let parent = Printable.path(parent)
             try checkOwner(directory, "the configuration file's directory \(parent)", fix: "chmod go-w \(parent)")

@@ -1,7 +1,7 @@
-/// One line of a configuration file: `name = value` in TOML's spelling, of which this is a part.
+/// One line of a configuration file: `name = value`, in a subset of TOML.
 struct ConfigurationLine {
     let setting: ConfigurationSetting
-    /// Where the name and the value begin, from 1.
+    /// The columns of the name and the value, from 1.
     let nameColumn: Int
     let valueColumn: Int
     let value: ConfigurationValue
@@ -85,7 +85,7 @@ private struct LineScanner {
     private func unquoted(_ setting: ConfigurationSetting) -> ConfigurationProblem {
         let isFlag = if case .flag = setting.kind { true } else { false }
         return problem(
-            isFlag ? "expected true or false" : "a text stands in double quotation marks",
+            isFlag ? "expected true or false" : "a text goes into double quotation marks",
             hint: "for example: \(setting.example)")
     }
 

@@ -2,7 +2,7 @@ import FoundationEssentials
 import TokenVault
 import TokenVaultPostgreSQL
 
-/// What a configuration file may say: each setting stands for a variable, and so for an option.
+/// A setting of the configuration file: it replaces a variable, and so an option.
 struct ConfigurationSetting: Sendable {
     enum Kind: Sendable {
         /// An absolute path.
@@ -21,17 +21,17 @@ struct ConfigurationSetting: Sendable {
     /// The option's name without its hyphens.
     let name: String
     let kind: Kind
-    /// What it names, if only one setting may name that.
+    /// The thing that it names, if only one setting may name it.
     var names: Named?
 
     enum Named: String, CaseIterable {
-        /// Opens the vault.
+        /// The vault's key.
         case key
-        /// Remembers its newest state.
+        /// The witness of the vault's newest state.
         case witness
     }
 
-    /// `key-file` stands for `TOKENVAULT_KEY_FILE`.
+    /// `key-file` replaces `TOKENVAULT_KEY_FILE`.
     var variable: String { "TOKENVAULT_" + name.uppercased().replacing("-", with: "_") }
 
     static let all = [
@@ -57,17 +57,17 @@ struct ConfigurationSetting: Sendable {
         if let setting = all.first(where: { $0.name == name }) { return setting }
         if SecretArguments.isSecret("--" + name) {
             throw ConfigurationProblem(
-                "a secret does not belong into this file",
+                "a secret does not belong in this file",
                 hint: "name where it is: key-file, credential, key-command or passphrase-file", column: column)
         }
         let meant = all.first { $0.variable == name.uppercased() || $0.variable == "TOKENVAULT_" + name.uppercased() }
         throw ConfigurationProblem(
             "there is no setting \(Printable.shortened(name))",
-            hint: meant.map { "it is written so: \($0.name)" }
+            hint: meant.map { "its name here is: \($0.name)" }
                 ?? "the settings are: \(all.map(\.name).joined(separator: ", "))", column: column)
     }
 
-    /// What it says, as its variable would say it; an error in words if it cannot say that.
+    /// The value as its variable would hold it; throws a problem if the variable could not.
     func text(of value: ConfigurationValue) throws(ConfigurationProblem) -> String {
         switch (kind, value) {
         case (.path, .text(let path)):
@@ -114,7 +114,7 @@ struct ConfigurationSetting: Sendable {
     private static func refuseCredentials(in proxy: String) throws(ConfigurationProblem) {
         guard proxy.contains("@") else { return }
         throw ConfigurationProblem(
-            "a secret does not belong into this file", hint: "put USER:PASSWORD into proxy-credentials-file")
+            "a secret does not belong in this file", hint: "put USER:PASSWORD into proxy-credentials-file")
     }
 
     var example: String {
@@ -137,7 +137,7 @@ enum ConfigurationValue: Equatable {
     case flag(Bool)
 }
 
-/// What is wrong in a line, and where: as a character of it, from 1.
+/// The problem in a line, and its column, from 1.
 struct ConfigurationProblem: Error {
     let message: String
     var hint: String?

@@ -1,4 +1,4 @@
-/// Variables that are no setting: with a typing error they do nothing, and say nothing.
+/// Variables that are not settings: a misspelt one is ignored without a message.
 extension Environment {
     private static let known = others.union(ConfigurationSetting.all.map(\.variable))
 
@@ -6,7 +6,7 @@ extension Environment {
         environment.keys.filter { $0.hasPrefix("TOKENVAULT_") && !known.contains($0) }.sorted()
     }
 
-    /// For an error that one of them may explain.
+    /// The variables that may explain an error.
     static func slips(_ environment: [String: String]) -> [String] {
         unknown(environment).prefix(4).map { name in
             let near = known.sorted().min { EditDistance.between($0, name) < EditDistance.between($1, name) }

@@ -1,6 +1,6 @@
-/// A command that has said everything and ends with a status of its own.
+/// Ends a command that has printed everything, with a status of its own.
 struct ExitRequest: Error {
     let status: ExitStatus
-    /// Whether it holds although a signal ended the command.
+    /// Whether it applies even if a signal ended the command.
     var isFinal = false
 }

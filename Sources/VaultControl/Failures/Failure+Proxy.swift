@@ -2,7 +2,7 @@ import OAuthClient
 import TokenVault
 
 extension Failure {
-    /// People set a proxy for all programs of a machine and expect it to be used here, too.
+    /// People set a proxy for all programs of a machine and expect vaultctl to use it, too.
     mutating func noteProxy(for error: any Error, in environment: [String: String]) {
         let names = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"]
         guard Self.isOfNetwork(error), environment["TOKENVAULT_PROXY"] == nil,

@@ -3,7 +3,7 @@ import TokenVault
 import VaultImport
 
 extension Failure {
-    /// Every error that can reach a user, in the user's words.
+    /// Every error that can reach a user, in the user's terms.
     init(_ error: any Error) {
         switch error {
         case let failure as Failure: self = failure
@@ -20,14 +20,14 @@ extension Failure {
         }
     }
 
-    /// What a command finds out by itself and the library has a code for: the same exit code, and the same hint.
+    /// A failure that a command itself finds, for which the library has a code: the same exit code, and the same hint.
     init(_ code: VaultError.Code, _ message: String, hints: [String]? = nil) {
         let hints = hints ?? [Self.hint(for: code)].compactMap(\.self)
         self.init(ExitStatus(code), code: code.name, message, hints: hints)
     }
 
     init(_ error: VaultError) {
-        // Of an identity the library knows more than of a key file.
+        // The library knows more about an identity than about a key file.
         let isNearer =
             error.code == .busy || error.code == .keyMalformed || error.message.contains("identity file")
             || error.code == .vaultMissing && error.message.contains("database")
@@ -46,7 +46,7 @@ extension Failure {
         answer = error.answer.map { Printable.escape($0.words) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// With the provider in commands of hints, where it is known.
+    /// The failure with the provider's name in the hints' commands, if it is known.
     func naming(_ provider: String?) -> Failure {
         guard let provider else { return self }
         var named = self
@@ -57,7 +57,7 @@ extension Failure {
         return named
     }
 
-    /// What helps where no reply came, or one from elsewhere.
+    /// The hint for a missing reply, or one from elsewhere.
     private static func hint(for answer: ProviderAnswer) -> String? {
         if let location = answer.location {
             return "if the provider has moved: vaultctl provider update NAME --token-endpoint "
@@ -73,7 +73,7 @@ extension Failure {
         }
     }
 
-    /// What a refusal of the client may be about besides its id and its secret.
+    /// A further hint for a refusal of the client, besides its id and its secret.
     private static func secondHint(for answer: ProviderAnswer, _ code: VaultError.Code) -> String? {
         guard code == .providerMisconfigured, answer.error == .invalidClient else { return nil }
         let words = answer.words.lowercased()
@@ -156,7 +156,7 @@ extension Failure {
             hints: Self.hints(for: error))
     }
 
-    /// What to do in terms of the command line.
+    /// Hints in terms of the command line.
     private static func hints(for error: ImportError) -> [String] {
         switch error.code {
         case .severalStores where error.hint?.contains("--") != true:
@@ -184,7 +184,7 @@ extension Failure {
         }
     }
 
-    /// What to do in terms of the command line, of which the library knows nothing.
+    /// A hint in terms of the command line, which the library does not know.
     private static func hint(for code: VaultError.Code) -> String? {
         switch code {
         case .unknownUser: "list all users: vaultctl user list"

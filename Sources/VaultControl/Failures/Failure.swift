@@ -1,4 +1,4 @@
-/// Why a command ends early: a sentence, what to do about it, and the exit code.
+/// Why a command ends early: a sentence, hints and the exit code.
 struct Failure: Error {
     let status: ExitStatus
     /// A stable word for programs, in JSON output.
@@ -6,9 +6,9 @@ struct Failure: Error {
     /// One sentence, lower case, without a full stop.
     var message: String
     var hints: [String]
-    /// What a provider said, escaped.
+    /// The provider's text, escaped.
     var answer: String?
-    /// Why no reply came, in a word.
+    /// Why no reply arrived, in a word.
     var cause: String?
 
     init(_ status: ExitStatus, code: String? = nil, _ message: String, hints: [String] = []) {
@@ -18,7 +18,7 @@ struct Failure: Error {
         self.hints = hints.map(Self.installed)
     }
 
-    /// Pages by the name under which they are installed: the reader of a hint may have no checkout.
+    /// Documentation pages by their installed names: the reader of a hint may have no checkout.
     static func installed(_ text: String) -> String {
         guard let start = text.firstRange(of: "docs/"), let end = text[start.upperBound...].firstRange(of: ".md")
         else { return text }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// What a file seems to be, by its first bytes: for errors about one that is not what it was named as. The line of a key
-/// is not read.
+/// The apparent kind of a file, by its first bytes: for errors about a file of the wrong kind. The line of a key is not
+/// read.
 enum FileKind: Equatable {
     case vault, backup, database, keyFile, keyFileWithMark, witness, identity, pem, directory, notAFile, empty
     case known(String)

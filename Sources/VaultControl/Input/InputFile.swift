@@ -1,9 +1,9 @@
 import Glibc
 
-/// Reads what the command line names.
+/// Reads the files that the command line names.
 enum InputFile {
-    /// - Parameter title: how an error names the content, such as `Access token`.
-    /// - Throws: ``Failure``, `notFound` if there is no such file.
+    /// - Parameter title: the content's name in errors, such as `Access token`.
+    /// - Throws: ``Failure``, with the code `notFound` if there is no such file.
     static func read(_ path: String, _ title: String, atMost maximum: Int) throws -> [UInt8] {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else {
@@ -18,7 +18,7 @@ enum InputFile {
         return try readAll(descriptor, title, from: path, atMost: maximum)
     }
 
-    /// A key that opens a vault is nothing that may be stored or sent by a slip.
+    /// A key that opens a vault must not be stored or sent by mistake.
     ///
     /// - Parameter place: where it was read, in brackets.
     static func refuseKey(_ bytes: some Collection<UInt8>, as title: String, _ place: String) throws(Failure) {
@@ -61,10 +61,10 @@ enum InputFile {
         }
     }
 
-    /// Of the call that has just failed, unless another error is named.
+    /// The text of the last call's error, unless another error is given.
     static func reason(of error: Int32 = errno) -> String { unsafe String(cString: strerror(error)).lowercased() }
 
-    /// Where a file lies: `.` for a name alone.
+    /// The directory of a file: `.` for a bare name.
     static func directory(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])

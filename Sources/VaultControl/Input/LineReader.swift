@@ -1,6 +1,6 @@
 import Glibc
 
-/// Reads one line, byte by byte, so that nothing behind it is taken from the next reader.
+/// Reads one line byte by byte, so that the next reader gets everything after it.
 struct LineReader {
     private static let maximumBytes = 65_536
 

@@ -1,23 +1,23 @@
 import Glibc
 
-/// Why nothing can be opened at a path that was named: by what is written there, or by what the system says.
+/// Why a path cannot be opened: because of its spelling, or by the system's error.
 struct PathProblem {
     /// One sentence, lower case, without a full stop; names the path.
     let message: String
     let hints: [String]
-    /// Whether nothing is there. Otherwise it cannot be reached.
+    /// Whether the file is missing. Otherwise it is inaccessible.
     let isMissing: Bool
 
     /// Nil if something is there.
     ///
     /// - Parameters:
-    ///   - noun: what was to be there, such as `vault`.
-    ///   - origin: what named the path: an option, a variable, or a line of the configuration file.
-    ///   - advice: where nothing better is known.
+    ///   - noun: the expected thing, such as `vault`.
+    ///   - origin: the source of the path: an option, a variable, or a line of the configuration file.
+    ///   - advice: the hint if there is no better one.
     init?(_ noun: String, at path: String, from origin: String, advice: String, home: String? = nil) {
         var status = stat()
         guard unsafe stat(path, &status) != 0 else {
-            // Another user's file is told of where it is opened, with its owner.
+            // Opening another user's file reports its owner.
             guard status.st_uid == geteuid(), unsafe access(path, R_OK) != 0, errno == EACCES else { return nil }
             message = "the \(noun) \(Printable.path(path)) (\(origin)) cannot be read: permission denied"
             (hints, isMissing) = (["check its mode: ls -l \(Printable.path(path))"], false)
@@ -64,7 +64,7 @@ struct PathProblem {
         }
     }
 
-    /// What is wrong with the path as it is written, and what to write; nil if it could be one.
+    /// The mistake in the path's spelling, and a correction; nil if the path is plausible.
     static func slip(_ path: String, _ noun: String, _ home: String?) -> String? {
         if path.isEmpty { return "name a file, or leave the setting out" }
         if path == "-" {
@@ -75,13 +75,13 @@ struct PathProblem {
         if path.hasPrefix("~") {
             let whole = path.hasPrefix("~/") ? home.map { $0 + path.dropFirst() } : nil
             return "no shell has replaced the ~: "
-                + (whole.map { "write \(Printable.path($0))" } ?? "write the whole path, or leave the quotes away")
+                + (whole.map { "write \(Printable.path($0))" } ?? "write the whole path, or leave out the quotes")
         }
         if path.hasPrefix("$") || path.contains("${") { return "no shell has replaced the $: leave the quotes away" }
         if path.hasPrefix("=") { return "one = is enough: write \(Printable.path(String(path.drop { $0 == "=" })))" }
         if let rest = bare(path) { return "write the path alone: \(Printable.path(rest))" }
         if let scheme = scheme(of: path) {
-            return "a path is wanted, and this is an address (\(Printable.shortened(scheme)))"
+            return "expected a path, but this is an address (\(Printable.shortened(scheme)))"
         }
         if path.contains("*") { return "no shell has replaced the *: write the path itself" }
         if path.hasSuffix("/"), FileKind(String(path.dropLast())) != nil {
@@ -98,7 +98,7 @@ struct PathProblem {
         return nil
     }
 
-    /// What is left of `file:///path` and `sqlite:path`.
+    /// The path in `file:///path` and `sqlite:path`.
     static func bare(_ text: String) -> String? {
         for front in ["file://", "file:", "sqlite3://", "sqlite://", "sqlite3:", "sqlite:"]
         where text.lowercased().hasPrefix(front) {
@@ -116,7 +116,7 @@ struct PathProblem {
         return isOne && scheme.first?.isLetter == true ? String(scheme) : nil
     }
 
-    /// What is left of `'path'` and `“path”`; nil if it is in no quotation marks.
+    /// The text in `'path'` and `“path”`; nil if it has no quotation marks.
     static func unquoted(_ text: String) -> String? {
         let marks: Set<Character> = ["'", "\"", "“", "”", "„", "‘", "’", "‚", "«", "»", "`"]
         guard text.count > 2, let first = text.first, let last = text.last, marks.contains(first), marks.contains(last)
@@ -129,14 +129,14 @@ struct PathProblem {
         return String(path.drop(while: isBlank).reversed().drop(while: isBlank).reversed())
     }
 
-    /// The directory that should hold it, if that is not there.
+    /// The directory that should hold it, if that is missing.
     private static func directory(of path: String) -> String? {
         var status = stat()
         let directory = InputFile.directory(of: path)
         return unsafe stat(directory, &status) == 0 ? nil : directory
     }
 
-    /// The last directory on the way that can be seen, and who owns it.
+    /// The last accessible directory on the way, and its owner.
     private static func closedDirectory(of path: String) -> (path: String, owner: String)? {
         var (status, directory) = (stat(), path)
         repeat {

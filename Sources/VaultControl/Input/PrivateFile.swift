@@ -1,8 +1,8 @@
 import Glibc
 
-/// A new file that only its owner can read. Nothing is overwritten.
+/// A new file that only its owner can read. Never overwrites a file.
 enum PrivateFile {
-    /// Writes all of it and waits until it is on disk. A file that could not be written whole is removed.
+    /// Writes the whole content and waits until it is on disk. Removes the file if that fails.
     static func write(_ content: [UInt8], to path: String) throws(Failure) {
         let descriptor = try create(path)
         defer { close(descriptor) }
@@ -15,7 +15,7 @@ enum PrivateFile {
         }
     }
 
-    /// Its descriptor, which the caller closes.
+    /// Returns the descriptor, which the caller closes.
     static func create(_ path: String) throws(Failure) -> Int32 {
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure(path, errno) }

@@ -1,5 +1,5 @@
-/// Refuses secrets on the command line: every user of the machine can read it while the program runs, and the shell keeps
-/// it in its history.
+/// Refuses secrets on the command line: every user of the machine can read it while the program runs, and the shell
+/// keeps it in its history.
 enum SecretArguments {
     /// Options whose value would be a secret.
     private static let names: Set<String> = [
@@ -7,7 +7,7 @@ enum SecretArguments {
         "--id-token", "--key", "--new-passphrase", "--passphrase", "--password", "--private-key",
         "--proven-by-passphrase", "--refresh-token", "--second-client-secret", "--secret", "--token",
     ]
-    /// Those that exist, and take `-` for standard input.
+    /// Existing options, which take `-` for standard input.
     private static let known: Set<String> = [
         "--access-token", "--also-passphrase", "--client-secret", "--code", "--key", "--passphrase",
         "--new-passphrase", "--proven-by-passphrase", "--refresh-token", "--second-client-secret",
@@ -32,12 +32,12 @@ enum SecretArguments {
 
     private static let callback = "--callback-url"
 
-    /// Whether a callback URL has a code in it, however it is written: one that is refused or forged may stand there.
+    /// Whether a callback URL contains a code, in whatever spelling: even a refused or forged URL may contain one.
     private static func holdsCode(_ url: String) -> Bool {
         url.split(whereSeparator: { "?&#".contains($0) }).contains { $0.hasPrefix("code=") && $0 != "code=" }
     }
 
-    /// Standard input and descriptors give one secret each: what the first of two readers leaves would be nonsense.
+    /// Standard input and descriptors provide one secret each: what the first of two readers leaves would be nonsense.
     static func checkStreams(_ arguments: [String]) throws(Failure) {
         var readers: [Int32: String] = [:]
         var rest = arguments[...]
@@ -59,7 +59,7 @@ enum SecretArguments {
         }
     }
 
-    /// The option without what says where its value comes from; nil if it reads no secret.
+    /// The option without the suffix that names its source; nil if it reads no secret.
     private static func secret(of name: String) -> String? {
         if known.contains(name) || name == callback { return name }
         for suffix in ["-file", "-fd"]

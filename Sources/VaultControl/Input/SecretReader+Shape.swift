@@ -1,9 +1,9 @@
 import TokenVault
 
-/// What is given as a token or a client's secret, and is something around it.
+/// Text that was given as a token or a client's secret, but only contains one.
 extension SecretReader {
-    /// Refuses a reply or a header field with the token in it, and what a shell or an editor has put around it: stored, it
-    /// would be refused by the provider one day. What was read is never shown.
+    /// Refuses a reply or a header field that contains the token, and additions by a shell or an editor: the provider
+    /// would later refuse the stored text. The text is never shown.
     static func refuseOther(_ text: String, _ title: String, _ place: String) throws(Failure) {
         let noun = title.lowercasedFirst
         if noun == "new passphrase", text.hasPrefix("{\""), text.last(where: { !$0.isWhitespace }) == "}" {
@@ -17,10 +17,10 @@ extension SecretReader {
         if text.count > 1, let first = text.first, "\"'`".contains(first), text.last == first {
             throw .usage("the \(noun)\(place) is in quotation marks", hint: "leave them out")
         }
-        // What `jq -r` prints of a member that is not there.
+        // The output of `jq -r` for a missing member.
         if ["null", "undefined", "none"].contains(text.lowercased()) {
             throw .usage(
-                "the \(noun)\(place) is the word \(text)", hint: "what should have written it has found none: check it")
+                "the \(noun)\(place) is the word \(text)", hint: "the program that wrote it found no value: check it")
         }
         guard isToken, let (what, hint) = surroundings(of: text, noun) else { return }
         throw .usage("the \(noun)\(place) \(what)", hint: hint)
@@ -44,9 +44,9 @@ extension SecretReader {
         }
         let lower = text.lowercased()
         for scheme in ["authorization:", "bearer ", "dpop "] where lower.hasPrefix(scheme) {
-            return ("begins with \(text.prefix(scheme.count - 1))", "write what comes behind that alone")
+            return ("begins with \(text.prefix(scheme.count - 1))", "write only the part after that")
         }
-        // `access_token=…`, and `export TOKEN=…` of a file for a shell.
+        // `access_token=…`, and `export TOKEN=…` in a shell file.
         let name = lower.prefix { $0.isASCII && ($0.isLetter || "_-. ".contains($0)) }
         if name.hasPrefix("export ") || name.contains("token"), text.dropFirst(name.count).first == "=" {
             return ("is of the form NAME=VALUE", "write the value alone")
@@ -55,8 +55,8 @@ extension SecretReader {
             ? ("has a blank in it", "it is one word: copy it again") : nil
     }
 
-    /// Nobody is to be sent to change the mode of what cannot be the secret, nor to shorten it: secrets are one line, and keys
-    /// PEM or JSON.
+    /// A file that cannot be the secret must not lead to advice about its mode or its length: secrets are one line, and
+    /// keys PEM or JSON.
     static func other(_ path: String, _ title: String) -> Failure? {
         guard !title.lowercased().contains("key"), let kind = FileKind(path), kind != .notAFile else { return nil }
         let bytes = try? InputFile.read(path, title, atMost: maximumBytes)

@@ -1,14 +1,14 @@
 import Glibc
 import TokenVault
 
-/// Where a secret comes from.
+/// The source of a secret.
 enum SecretSource {
     case standardInput
     case descriptor(Int32)
     case file(String)
     case prompt
 
-    /// The one that the options name; nil if they name none.
+    /// The source that the options name; nil if they name none.
     ///
     /// - Parameters:
     ///   - name: the option's name, such as `access-token`.
@@ -35,7 +35,7 @@ enum SecretSource {
         return descriptor.map { .descriptor($0) } ?? file.map { .file($0) }
     }
 
-    /// For a sentence, in brackets: what was read.
+    /// The source in a sentence, in brackets.
     fileprivate var place: String {
         switch self {
         case .standardInput: " (standard input)"
@@ -45,17 +45,17 @@ enum SecretSource {
         }
     }
 
-    /// Where nothing was read.
+    /// The advice if the source was empty.
     fileprivate var adviceForNothing: String? {
         switch self {
-        case .standardInput: "nothing came in: is the command in front of the pipe right, or the file behind <?"
-        case .descriptor: "nothing came in: check what the descriptor was opened on"
-        case .file(let path): "check what should have written \(Printable.path(path))"
+        case .standardInput: "the input is empty: check the command before the pipe, or the file after <"
+        case .descriptor: "the input is empty: check the descriptor's file"
+        case .file(let path): "check the program that writes \(Printable.path(path))"
         case .prompt: nil
         }
     }
 
-    /// How the option was written.
+    /// The option as it was written.
     ///
     /// - Parameter name: without hyphens, such as `access-token`.
     func option(_ name: String) -> String {
@@ -69,7 +69,7 @@ enum SecretSource {
 
 /// Reads secrets, at most one of them from standard input.
 struct SecretReader {
-    /// More than any token that servers give out.
+    /// More than any token that servers issue.
     static let maximumBytes = 65_536
 
     let console: Console
@@ -81,7 +81,7 @@ struct SecretReader {
 
     /// Reads one secret: its bytes without the final line break.
     ///
-    /// - Parameter title: how a prompt names it, such as `Access token`.
+    /// - Parameter title: its name in a prompt, such as `Access token`.
     mutating func read(_ title: String, from source: SecretSource) throws -> String {
         let bytes: [UInt8]
         switch source {
@@ -106,7 +106,7 @@ struct SecretReader {
             bytes = try Self.file(path, title)
         }
         let text = try Self.nonEmpty(Self.text(bytes, title, from: source), title, from: source)
-        // A key of the vault is wanted, or one that says itself which form it has.
+        // Either one of the vault's keys is expected, or a key that identifies its own format.
         let isKey = ["Key", "Client key", "Key of the client certificate", "Target's passphrase"].contains(title)
         if !isKey, !title.hasPrefix("Passphrase") {
             try InputFile.refuseKey(text.utf8, as: title, source.place)
@@ -115,7 +115,7 @@ struct SecretReader {
         return text
     }
 
-    /// Standard input gives one secret, and no second one.
+    /// Standard input provides only one secret.
     private mutating func claimInput() throws(Failure) {
         guard !hasReadInput else {
             throw .usage("only one secret can be read from standard input", hint: "use a file for the other")
@@ -123,7 +123,7 @@ struct SecretReader {
         hasReadInput = true
     }
 
-    /// The rules are those for key files.
+    /// The same rules as for key files.
     private static func file(_ path: String, _ title: String) throws -> [UInt8] {
         var status = stat()
         if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
@@ -163,7 +163,7 @@ struct SecretReader {
         return try Self.text(bytes, title, from: .prompt)
     }
 
-    /// Takes off one line break, as editors and `echo` add it.
+    /// Removes one line break, as editors and `echo` add it.
     private static func text(_ bytes: [UInt8], _ title: String, from source: SecretSource) throws -> String {
         var bytes = bytes[...]
         if bytes.last == UInt8(ascii: "\n") { bytes = bytes.dropLast() }

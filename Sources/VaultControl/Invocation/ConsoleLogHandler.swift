@@ -1,6 +1,6 @@
 import Logging
 
-/// What the library logs, in the program's own words: warnings, and with `--verbose` all of it.
+/// Prints the library's log in the program's own format: warnings, and with `--verbose` all of it.
 struct ConsoleLogHandler: LogHandler {
     let invocation: Invocation
     var logLevel: Logger.Level
@@ -36,7 +36,7 @@ struct ConsoleLogHandler: LogHandler {
         level == .critical ? "error" : level.rawValue
     }
 
-    /// `vault-login-handle` is what the program calls a login.
+    /// `vault-login-handle` is the library's key for a login.
     private static func readable(_ key: String) -> String {
         var name = key[...]
         if name.hasPrefix("vault-") { name = name.dropFirst("vault-".count) }
@@ -46,7 +46,7 @@ struct ConsoleLogHandler: LogHandler {
 }
 
 extension Invocation {
-    /// For the library.
+    /// The logger for the library.
     var logger: Logger {
         Logger(label: "vaultctl") { _ in ConsoleLogHandler(self) }
     }

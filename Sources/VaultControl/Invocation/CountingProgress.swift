@@ -5,7 +5,7 @@ final class CountingProgress: Sendable {
     private let title: String
     private let bar: Progress
     private let invocation: Invocation
-    /// For where there is no bar.
+    /// Printed where there is no bar.
     private let advice: String
     private let started = ContinuousClock.now
     private let hasTold = Atomic<Bool>(false)
@@ -19,7 +19,7 @@ final class CountingProgress: Sendable {
 
     func update(done: Int, total: Int) {
         if invocation.console.isRich(.error) {
-            // A count that is over at once needs no bar.
+            // A short count needs no bar.
             if ContinuousClock.now - started > .milliseconds(300) { bar.update(done: done, total: total) }
         } else if ContinuousClock.now - started > .seconds(3), !hasTold.exchange(true, ordering: .relaxed) {
             invocation.note("\(title): \(total)\(advice)")

@@ -1,5 +1,6 @@
 extension Invocation {
-    /// With the settings of the configuration file, where neither the command line nor the environment says otherwise.
+    /// The invocation with the configuration file's settings, where neither the command line nor the environment gives
+    /// one.
     ///
     /// - Parameter path: the file that the command line names.
     func configured(by path: String?) throws(Failure) -> Invocation {

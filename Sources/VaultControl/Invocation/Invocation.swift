@@ -1,17 +1,17 @@
 import FoundationEssentials
 import TokenVault
 
-/// One run of the program: its streams and how it is to speak.
+/// One run of the program: its streams and its output format.
 struct Invocation {
     var console: Console
     let isJSON: Bool
     let isQuiet: Bool
     var isVerbose = false
-    /// What stands in for options that are not given; nil if there is no such file.
+    /// The configuration file, which replaces omitted options; nil if there is none.
     var configuration: ConfigurationFile?
-    /// Whom the audit trail names for what is done; nil: nobody.
+    /// The actor in the audit trail; nil if it is not a person.
     var actor: VaultOptions.Actor?
-    /// What named the variables that are not the environment's own: a line of that file.
+    /// For variables set by the configuration file: the line that set them.
     var origins: [String: String] = [:]
     /// Whether each line on standard error is an object.
     var logsJSON = false
@@ -20,15 +20,15 @@ struct Invocation {
     var style: Style { Style(isRich: console.isRich(.output)) }
     var isTerminal: Bool { console.isTerminal(.output) }
 
-    /// The result: one JSON document, or text.
+    /// Prints the result: one JSON document, or text.
     func emit(_ document: some JSONConvertible, text: @autoclosure () -> String) throws {
         try console.write(isJSON ? document.json.text + "\n" : text(), to: .output)
     }
 
-    /// The result: an object, or its lines.
+    /// Prints the result: an object, or its lines.
     func emit(_ record: OutputRecord) throws { try emit(record, text: text(record)) }
 
-    /// The result: an object that holds a list, or a table.
+    /// Prints the result: an object that holds a list, or a table.
     func emit(_ name: String, _ records: [OutputRecord], _ headings: [String]) throws {
         try emit(OutputRecord([.data(name, records)]), text: text(Table(headings, records, now: now)))
     }
@@ -39,14 +39,14 @@ struct Invocation {
         isTerminal ? table.columns(width: console.width, style: style) : table.lines
     }
 
-    /// What is good to know, for a person: on standard error, so that the output stays a result.
+    /// Prints information for a person: on standard error, so that the output is the result alone.
     func note(_ text: String) {
         guard !isQuiet else { return }
         guard !logsJSON else { return log("info", text) }
         try? console.write(text + "\n", to: .error)
     }
 
-    /// The next step, on a terminal only.
+    /// Prints the next step, on a terminal only.
     func hint(_ text: String) {
         guard !isJSON, !logsJSON, console.isTerminal(.error) else { return }
         note(Style(isRich: console.isRich(.error)).dim("hint: ") + text)
@@ -54,7 +54,7 @@ struct Invocation {
 
     func warn(_ text: String) { diagnose("warning", text) }
 
-    /// The end of a command whose document is out already: one run prints one document.
+    /// Ends a command that has printed its document already: one run prints one document.
     func end(afterOutput failure: Failure) -> ExitRequest {
         print(failure)
         return ExitRequest(status: failure.status)

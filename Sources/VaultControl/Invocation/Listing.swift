@@ -1,7 +1,7 @@
-/// A list of any length, printed page by page: memory does not grow with it, and JSON stays one document.
+/// A list of any length, printed page by page: memory does not grow with it, and JSON remains one document.
 struct Listing {
     static let pageSize = 1_000
-    /// Of what is read from a big file, the first lines are to come at once.
+    /// When a big file is read, the first lines should appear at once.
     static let firstPageSize = 100
 
     private let name: String
@@ -9,10 +9,10 @@ struct Listing {
     private let invocation: Invocation
     private var page: Table
     private var isFirstPage = true
-    /// On a terminal; settled by the first page.
+    /// The columns on a terminal; the first page decides.
     private var shown: [Bool]?
     private var count = 0
-    /// JSON that is still to be written: a call for each row would take longer than the row.
+    /// JSON not yet written: a call for each row would take longer than the row.
     private var pending = ""
 
     init(_ name: String, _ headings: [String], _ invocation: Invocation) {
@@ -34,12 +34,13 @@ struct Listing {
         count += 1
     }
 
-    /// Appends page after page, each from the cursor that the one before it gave, and ends the list. Ends before a page
-    /// once the task is cancelled.
+    /// Appends page after page, each from the previous page's cursor, and ends the list. Once the task is cancelled, it
+    /// stops before the next page.
     ///
     /// - Parameters:
-    ///   - name: of a further member of the JSON document, if it is to have one.
-    ///   - next: its value, once all is listed.
+    ///   - name: the name of a further member of the JSON document.
+    ///   - isNamed: whether the document has that member.
+    ///   - next: the member's value, once everything is listed.
     mutating func appendAll<Cursor>(
         naming name: String = "next", if isNamed: Bool = false,
         _ page: (_ cursor: Cursor?) async throws -> (records: [OutputRecord], next: Cursor?),
@@ -65,7 +66,7 @@ struct Listing {
         }
         guard !page.isEmpty else { return }
         if invocation.isTerminal {
-            // Only the last page knows which columns stay empty.
+            // Only the last page shows which columns stay empty.
             let shown = self.shown ?? (isOnly ? page.filled : headings.map { _ in true })
             self.shown = shown
             let text = page.columns(

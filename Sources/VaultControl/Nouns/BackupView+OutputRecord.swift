@@ -2,7 +2,7 @@ import FoundationEssentials
 import TokenVault
 import VaultAdministration
 
-/// How backups are shown.
+/// How backups are displayed.
 enum BackupRecords {
     static func record(_ backup: Backup) -> OutputRecord {
         [
@@ -26,7 +26,7 @@ enum BackupRecords {
         }
     }
 
-    /// Whether the file is where it was made.
+    /// Whether the file is still where it was made.
     static func state(of backup: Backup) -> (code: String, words: String) {
         if let facts = try? Vault.backup(at: backup.path) {
             return facts.id == backup.id ? ("here", "here") : ("replaced", "another file is there")

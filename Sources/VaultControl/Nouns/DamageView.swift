@@ -3,7 +3,7 @@ import OAuthClient
 import TokenVault
 import VaultAdministration
 
-/// How a damaged row is shown. Its cells are sealed and stay so.
+/// How a damaged row is displayed. Its cells are sealed and stay so.
 enum DamageView {
     static let headings = ["ROW", "TABLE", "USER", "PROVIDER", "PROBLEM"]
 
@@ -29,7 +29,7 @@ enum DamageView {
             + [.data("rows", content.rows.map(record))] + OutputRecord(columns)
     }
 
-    /// What goes with the row.
+    /// The data that is lost with the row.
     static func loss(_ content: DamagedRow.Content) -> String {
         switch content.row.table {
         case .provider:
@@ -69,7 +69,7 @@ enum DamageView {
         return [.data("table", row.table), .data("columns", columns)]
     }
 
-    /// Bytes in base64, text too: nothing says that it is UTF-8. A number beyond what JSON readers keep exactly is text.
+    /// Bytes and text in base64: the text may not be UTF-8. A number too big for JSON readers to keep exactly is text.
     private static func typed(_ value: DamagedRow.StoredRow.Value) -> (type: String, value: String?) {
         switch value {
         case .null: ("null", nil)

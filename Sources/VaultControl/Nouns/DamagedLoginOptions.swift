@@ -2,12 +2,12 @@ import ArgumentParser
 import TokenVault
 import VaultAdministration
 
-/// For commands that end a login: what they do with one that cannot be opened.
+/// For commands that end a login: how they treat one that cannot be opened.
 struct DamagedLoginOptions: ParsableArguments {
     @Flag(help: "If the login cannot be opened, discard it; its grant stays valid at the provider.")
     var discardDamaged = false
 
-    /// The login that is meant, also if it is damaged.
+    /// The selected login, even if it is damaged.
     func find(_ selection: LoginSelection, in vault: Vault) async throws -> LoginEntry {
         do {
             return await .login(try selection.find(in: vault))

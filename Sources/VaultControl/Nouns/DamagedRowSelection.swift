@@ -2,12 +2,12 @@ import ArgumentParser
 import TokenVault
 import VaultAdministration
 
-/// Which damaged row is meant.
+/// The selected damaged row.
 struct DamagedRowSelection: ParsableArguments {
     @Argument(help: .init("The row, as vaultctl damage list names it, or its beginning.", valueName: "row"))
     var row: String
 
-    /// Refuses what is no beginning of a row's name, before anything is opened.
+    /// Refuses text that cannot start a row's name, before anything is opened.
     func check() throws(Failure) { try Self.check(row) }
 
     static func check(_ row: String) throws(Failure) {

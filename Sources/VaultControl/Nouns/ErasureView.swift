@@ -2,15 +2,15 @@ import FoundationEssentials
 import TokenVault
 import VaultAdministration
 
-/// What the audit trail says of an erasure.
+/// An erasure as the audit trail records it.
 enum ErasureView {
-    /// - Parameter handle: of the user; nil: their row could not be opened.
+    /// - Parameter handle: the user's; nil: their row could not be opened.
     static func record(of handle: String?, in vault: Vault) async throws -> OutputRecord {
         let head = try await vault.auditHead()
         let query = AuditQuery(userHandle: handle, kinds: ["userErased"])
         let last = try await vault.auditRecords(before: head + 1, limit: 1).records.first
         var (row, next) = (nil as AuditRecord?, Optional(head + 1))
-        // A page may hold none of them, and the next one does.
+        // A page may contain none, and the next one some.
         while row == nil, let end = next {
             let page = try await vault.auditRecords(before: end, query, limit: 1)
             (row, next) = (page.records.first, page.next)

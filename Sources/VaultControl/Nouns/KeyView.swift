@@ -2,7 +2,7 @@ import FoundationEssentials
 import TokenVault
 import VaultAdministration
 
-/// How a key slot is shown.
+/// How a key slot is displayed.
 enum KeyView {
     static let headings = ["SLOT", "KIND", "LABEL", "CREATED", "PROVEN"]
 
@@ -16,12 +16,12 @@ enum KeyView {
         ]
     }
 
-    /// - Parameter opens: whether the key at hand opens the slot.
+    /// - Parameter opens: whether the current key opens the slot.
     static func record(_ slot: KeySlot, opens: Bool) -> OutputRecord {
         record(slot) + [Field("opens", opens).column("OPENS")]
     }
 
-    /// For a sentence: its kind, its label and its id.
+    /// The slot in a sentence: its kind, its label and its id.
     static func words(_ slot: KeySlot) -> String {
         "\(slot.id) (\(kind(slot.kind)), \(Printable.shortened(slot.label)))"
     }

@@ -26,7 +26,7 @@ struct LogInOptions: ParsableArguments {
     @Option(help: .init("The scope to request, instead of the provider's own.", valueName: "scope"))
     var scope: String?
 
-    @Option(help: .init("A label for the login, to tell several apart.", valueName: "text"))
+    @Option(help: .init("A label for the login, to distinguish several.", valueName: "text"))
     var label: String?
 
     @Option(help: .init("The account that the provider should suggest.", valueName: "name"))
@@ -87,11 +87,11 @@ struct LogInOptions: ParsableArguments {
         return try await vault.login(try LoginSelection.id(into, in: vault)).provider
     }
 
-    /// A log-in on another device has no use for a redirect.
+    /// Begins a log-in on another device, which needs no redirect.
     func beginDevice(_ users: UserManager, usesPKCE: Bool) async throws -> DeviceLogIn {
         guard let user, let provider else {
             throw Failure.usage(
-                "--into works with a browser alone", hint: "use: vaultctl login open --into LOGIN, or login begin")
+                "--into requires a browser log-in", hint: "use: vaultctl login open --into LOGIN, or login begin")
         }
         var parameters = try parameters
         if let loginHint { parameters.extra.append(FormParameter("login_hint", loginHint)) }
@@ -101,7 +101,7 @@ struct LogInOptions: ParsableArguments {
             usesPKCE: usesPKCE, parameters: parameters)
     }
 
-    /// As the vault calls it.
+    /// The name in the vault.
     private func qualified(_ name: String) -> String { tenant?.tenant.qualify(name) ?? name }
 
     private var parameters: LogInParameters {

@@ -2,7 +2,7 @@ import HTTPTypes
 import TokenVault
 
 extension LoginSelection {
-    /// With the provider of the login in the commands that hints name.
+    /// Adds the login's provider to the hints' commands.
     static func naming(_ error: VaultError, _ choice: Choice, _ vault: Vault) async -> Failure {
         let login: LoginID? =
             switch choice {
@@ -15,9 +15,9 @@ extension LoginSelection {
 }
 
 extension UserManager {
-    /// A good token of the login that is meant, with what there is to choose from where that is not clear.
+    /// A valid token of the selected login. If the selection is ambiguous, the error lists the choices.
     ///
-    /// - Parameter outgoing: with what the token is to be sent; it fails if it may not go there.
+    /// - Parameter outgoing: the request that will carry the token; throws if the token may not be sent there.
     func token(
         of choice: LoginSelection.Choice, _ request: TokenRequest, sentWith outgoing: HTTPRequest? = nil
     ) async throws -> VaultToken {
@@ -36,7 +36,7 @@ extension UserManager {
             do {
                 return try await token(.user(user))
             } catch let error as VaultError {
-                // None of a disabled user's logins would do.
+                // No login of a disabled user would work.
                 if error.code == .ambiguousLogin, try await !vault.user(user).isEnabled {
                     throw Failure(.userDisabled, "the user is disabled")
                 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import TokenVault
 
-/// Which login is meant: by its id, or by its user if that user has only one.
+/// The selected login: by its id, or by its user if that user has only one.
 struct LoginSelection: ParsableArguments {
     @Argument(help: .init("The login's id, or its beginning.", valueName: "login"))
     var login: String?
@@ -17,7 +17,7 @@ struct LoginSelection: ParsableArguments {
         case user(String)
     }
 
-    /// What was named, without a look into the vault.
+    /// The selection as named, before the vault is read.
     struct Named {
         fileprivate enum Form {
             case login(String)
@@ -52,14 +52,14 @@ struct LoginSelection: ParsableArguments {
         }
     }
 
-    /// Refuses what cannot be, before anything is opened.
+    /// Refuses impossible values before anything is opened.
     var named: Named {
         get throws(Failure) { try Named(login: login, user: user, tenant: tenant, way: "a login id") }
     }
 
     func choice(in vault: Vault) async throws -> Choice { try await named.choice(in: vault) }
 
-    /// Refuses what is no beginning of an id.
+    /// Refuses text that cannot start an id.
     static func check(_ text: String) throws(Failure) {
         let normal = ShortID.normal(text)
         if let normal, normal.count == ShortID.length, LoginID(normal) == nil {
@@ -74,7 +74,7 @@ struct LoginSelection: ParsableArguments {
         }
     }
 
-    /// The login that an argument names by its id, or by the beginning of it.
+    /// The login that an argument names by its id, or by the beginning of its id.
     static func id(_ text: String, in vault: Vault) async throws -> LoginID {
         try check(text)
         let front = ShortID.normal(text) ?? text
@@ -95,7 +95,7 @@ struct LoginSelection: ParsableArguments {
         return id
     }
 
-    /// The one login that is meant.
+    /// The one selected login.
     func find(in vault: Vault) async throws -> Login {
         switch try await choice(in: vault) {
         case .login(let id):
@@ -109,7 +109,7 @@ struct LoginSelection: ParsableArguments {
         }
     }
 
-    /// With what there is to choose from, and with what is damaged.
+    /// Adds the choices, and damaged logins.
     static func explained(_ error: VaultError, _ user: String, _ vault: Vault) async -> any Error {
         switch error.code {
         case .ambiguousLogin:

@@ -2,7 +2,7 @@ import FoundationEssentials
 import TokenVault
 import VaultAdministration
 
-/// How a login is shown. The library's description of it holds no secret.
+/// How a login is displayed. The library's description of it contains no secret.
 enum LoginView {
     static let headings = ["LOGIN", "USER", "PROVIDER", "LABEL", "STATE", "EXPIRES"]
 
@@ -52,7 +52,7 @@ enum LoginView {
         ]
     }
 
-    /// With what only the user has a right to see as a whole: who they are at the provider, and what it said of them.
+    /// Adds data that only the user may see as a whole: their identity at the provider, and its claims about them.
     static func wholeSheet(_ entry: LoginEntry, now: Date) -> OutputRecord {
         guard case .login(let login) = entry else { return record(entry, now: now) }
         let attributes = OutputRecord(login.attributes.sorted { $0.key < $1.key }.map { .data($0.key, $0.value) })
@@ -67,7 +67,7 @@ enum LoginView {
         ]
     }
 
-    /// A login with what is under way, and what comes next.
+    /// A login with its work in progress and its next step.
     static func record(_ diagnosis: LoginDiagnosis, now: Date) -> OutputRecord {
         let (renewal, step) = (diagnosis.renewal, NextStepWords.code(diagnosis.nextStep))
         return record(diagnosis.login, now: now) + [
@@ -109,7 +109,7 @@ enum LoginView {
         return "\(Printable.shortened(origin.source)), \(owner)"
     }
 
-    /// In the provider's words, which lines escape where they are written.
+    /// In the provider's words, which are escaped when written as lines.
     private static func record(_ refusal: Login.Refusal) -> OutputRecord {
         [
             .data("at", refusal.date), .data("status", refusal.answer.status),
@@ -118,12 +118,12 @@ enum LoginView {
         ]
     }
 
-    /// A login that was just made: everything for a person, the id alone in a pipe.
+    /// Prints a new login: everything for a person, the id alone in a pipe.
     static func emit(new login: Login, _ invocation: Invocation) throws {
         try emit(login, record(login, now: invocation.now), invocation)
     }
 
-    /// The same, and whether the signature of its id token was checked: programs do not read warnings.
+    /// The same, and whether the id token's signature was checked: programs do not read warnings.
     static func emit(new done: CompletedLogIn, _ invocation: Invocation) throws {
         try emit(
             done.login,

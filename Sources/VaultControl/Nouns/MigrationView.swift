@@ -2,7 +2,7 @@ import FoundationEssentials
 import TokenVault
 import VaultAdministration
 
-/// How the versions of a vault are shown.
+/// How a vault's schema versions are displayed.
 enum MigrationView {
     static func status(_ access: VaultAccess) throws -> MigrationStatus {
         let location = try access.location

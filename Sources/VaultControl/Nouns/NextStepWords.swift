@@ -2,7 +2,7 @@ import FoundationEssentials
 import TokenVault
 import VaultAdministration
 
-/// What comes next with a login, or who must do what, in words and for programs.
+/// A login's next step, or the action required of someone, in words and for programs.
 enum NextStepWords {
     static func words(_ diagnosis: LoginDiagnosis, now: Date?) -> String {
         let login = diagnosis.login
@@ -41,7 +41,7 @@ enum NextStepWords {
         }
     }
 
-    /// The stable word for programs, and the time that belongs to it.
+    /// The stable word for programs, and its time.
     static func code(_ step: LoginDiagnosis.NextStep) -> (word: String, at: Date?) {
         switch step {
         case .renewWhenNeeded: ("renewWhenNeeded", nil)
@@ -62,7 +62,7 @@ enum NextStepWords {
         }
     }
 
-    /// What to do about a provider that refuses this client.
+    /// The hint for a provider that refuses this client.
     static func mendClient(_ provider: String?) -> String {
         "check the client's id and secret at the provider; a new secret: vaultctl provider update "
             + "\(provider.map { Printable.argument($0) } ?? "NAME") --client-secret-file FILE"

@@ -1,12 +1,12 @@
 import TokenVault
 
-/// Logins that were renewed at once, to see whether their refresh tokens are good.
+/// Logins that were renewed at once, to test their refresh tokens.
 struct ProbedLogins {
     private var probes: [(login: LoginID, error: Failure?)] = []
 
     var hasFailure: Bool { probes.contains { $0.error != nil } }
 
-    /// Renews one login, whatever is left of its access token.
+    /// Renews one login, regardless of its access token's remaining lifetime.
     mutating func renew(_ login: LoginID, _ users: UserManager) async {
         do {
             _ = try await users.accessToken(for: .login(login), .renewed)
@@ -26,7 +26,7 @@ struct ProbedLogins {
         }
     }
 
-    /// Nothing if there were none.
+    /// Empty if there are none.
     func text(_ invocation: Invocation) -> String {
         probes.isEmpty ? "" : "\n" + invocation.text(Table(["LOGIN", "RENEWED", "PROBLEM"], records))
     }

@@ -1,6 +1,6 @@
 import TokenVault
 
-/// How a provider is shown. The library's description of it holds no secret.
+/// How a provider is displayed. The library's description of it contains no secret.
 enum ProviderView {
     static let headings = ["NAME", "ISSUER", "CLIENT", "DPOP"]
 

@@ -2,9 +2,9 @@ import FoundationEssentials
 import TokenVault
 import VaultAdministration
 
-/// How a renewal is shown that was begun and whose end is not recorded.
+/// How a renewal is displayed that was begun and whose end is not recorded.
 enum RenewalView {
-    /// Who, since when, and how often.
+    /// The process, the start and the number of attempts.
     static func words(_ renewal: OpenRenewal, now: Date?) -> String {
         let since = Instant.words(renewal.startedAt, now: now)
         let owner =

@@ -1,10 +1,10 @@
 import TokenVault
 
-/// How revocations ended.
+/// The outcomes of revocations.
 enum RevocationView {
-    /// Prints the report, and ends with exit code 3 if a provider has not confirmed.
+    /// Prints the report, and exits with code 3 if a provider has not confirmed.
     ///
-    /// - Parameter facts: what else is to be said, for programs.
+    /// - Parameter facts: further facts for programs.
     static func emit(
         _ report: RevocationReport, done: String, adding facts: OutputRecord = [], _ invocation: Invocation
     ) throws {
@@ -32,7 +32,7 @@ enum RevocationView {
         guard report.isComplete, isGone else { throw ExitRequest(status: .partlyDone) }
     }
 
-    /// Gives whether nothing is left.
+    /// Returns whether nothing remains.
     private static func warn(of remnants: RevocationReport.Remnants?, _ invocation: Invocation) -> Bool {
         switch remnants {
         case nil, .gone: return true
@@ -67,7 +67,7 @@ enum RevocationView {
         OutputRecord([Field("login", result.login).column("LOGIN")] + fields(result.outcome))
     }
 
-    /// The outcome in one word, and the code of what is in its way.
+    /// The outcome in one word, and the code of its obstacle.
     static func fields(_ outcome: RevocationReport.Outcome) -> [Field] {
         let (word, problem): (String, String?) =
             switch outcome {

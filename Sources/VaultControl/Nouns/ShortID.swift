@@ -1,12 +1,12 @@
 import TokenVault
 
-/// An id as people type it: all of its 26 letters and digits, or its beginning, in any case.
+/// An id as people type it: its 26 letters and digits, or their beginning, in any case.
 enum ShortID {
     static let length = 26
-    /// Fewer letters are more likely a slip than a choice.
+    /// Fewer letters are more likely a mistake than a choice.
     static let least = 4
 
-    /// In lower case, without blanks around it; nil if no id begins so.
+    /// In lower case, without surrounding blanks; nil if no id starts like this.
     static func normal(_ text: String) -> String? {
         let word = text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()
         let normal = String(word).lowercased()
@@ -16,15 +16,15 @@ enum ShortID {
         return normal
     }
 
-    /// The first id that begins so, in the order of ids.
+    /// The first id with this beginning, in the order of ids.
     static func first(_ front: String) -> String { front + String(repeating: "a", count: max(0, length - front.count)) }
 
-    /// The one that is meant among all that there are.
+    /// The matching item in a list.
     ///
     /// - Parameters:
-    ///   - noun: what they are, such as `key slot`.
-    ///   - missing: if there is none.
-    ///   - label: another name of each, by which it can be meant, too.
+    ///   - noun: the items' noun, such as `key slot`.
+    ///   - missing: the code if none matches.
+    ///   - label: an item's other name, which also matches.
     static func find<Thing>(
         _ text: String, among things: [Thing], noun: String, list: String, missing: VaultError.Code,
         id: (Thing) -> String, label: (Thing) -> String? = { _ in nil }
@@ -43,14 +43,14 @@ enum ShortID {
                 front.count == length
                     ? "the vault has no such \(noun)"
                     : "no \(noun)'s id begins with \(front)"
-                        + (hasLabels ? ", and none is labelled so" : ""))
+                        + (hasLabels ? ", and none has that label" : ""))
         }
         return thing
     }
 
-    /// The beginning of an id, or all of it; refuses what can be neither.
+    /// The beginning of an id, or all of it; throws if it is neither.
     ///
-    /// - Parameter list: what lists them, after the word.
+    /// - Parameter list: the items and the command that lists them, for the hint.
     @discardableResult
     static func check(_ text: String, noun: String, of list: String) throws(Failure) -> String {
         guard let front = normal(text), front.count >= least else {

@@ -24,7 +24,7 @@ enum StateWords {
         case .establishing:
             return "the log-in is in progress"
         case .established:
-            guard let expiresAt = login.expiresAt else { return "good; the provider does not say until when" }
+            guard let expiresAt = login.expiresAt else { return "good; the provider does not say when it expires" }
             return "good; the access token expires \(Instant.relative(expiresAt, now: now))"
         case .tokenExpired(let failure?):
             return "dead \(words(failure, now: now))"
@@ -49,7 +49,7 @@ enum StateWords {
         }
     }
 
-    /// Since when a login is dead, and why.
+    /// When and why a login died.
     static func words(_ failure: RefreshFailure, now: Date?) -> String {
         "since \(Instant.words(failure.date, now: now)): \(reason(failure.reason))"
     }

@@ -3,7 +3,7 @@ import FoundationEssentials
 import OAuthClient
 import TokenVault
 
-/// What can be shown of a token without revealing it.
+/// The parts of a token that can be shown without revealing it.
 enum TokenView {
     static func record(_ token: VaultToken, now: Date, isRevealed: Bool = false) -> OutputRecord {
         [Field("login", token.login)]

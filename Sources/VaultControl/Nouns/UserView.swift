@@ -1,6 +1,6 @@
 import TokenVault
 
-/// How a user is shown.
+/// How a user is displayed.
 enum UserView {
     static let headings = ["USER", "STATUS", "LOGINS", "SINCE"]
 

@@ -1,7 +1,7 @@
 import TokenVault
 import VaultAdministration
 
-/// How the findings of a verification are shown.
+/// How the findings of a verification are displayed.
 enum VerificationView {
     static func text(_ report: VerificationReport, _ invocation: Invocation) -> String {
         let counts =

@@ -3,9 +3,9 @@ import VaultAdministration
 
 enum WitnessView {
     static let sharedDevice =
-        "the witness lies on the vault's own file system: both can be put back together"
+        "the witness is on the vault's own file system: both can be set back together"
 
-    /// The path of its file or program. What the program is called with is left out.
+    /// The path of its file or program, without the program's arguments.
     static func name(_ witness: VaultWitness) -> String {
         switch witness.keeper {
         case .file(let path): path
@@ -13,7 +13,7 @@ enum WitnessView {
         }
     }
 
-    /// What a program does with its notes cannot be seen from here.
+    /// A program's storage for its notes is not visible from here.
     static func sharesDevice(_ witness: VaultWitness, with vault: Vault) -> Bool {
         if case .file(let path) = witness.keeper { vault.sharesDevice(with: path) } else { false }
     }

@@ -2,9 +2,9 @@ import ArgumentParser
 import Glibc
 import TokenVault
 
-/// When `maintain` makes backups, and which it keeps.
+/// When `maintain` makes backups, and which ones it keeps.
 struct BackupOptions: ParsableArguments {
-    @Option(help: .init("Make a backup so often, such as 6h.", valueName: "time"))
+    @Option(help: .init("The time between backups, such as 6h.", valueName: "time"))
     var backupEvery: TimeSpan?
 
     @Option(help: .init("Where backups go.", valueName: "directory"), completion: .directory)
@@ -31,7 +31,7 @@ struct BackupOptions: ParsableArguments {
         }
     }
 
-    /// Refuses a directory that is not there, such as one whose disk is not mounted, before anything begins.
+    /// Refuses a missing directory, such as one whose disk is not mounted, before anything begins.
     ///
     /// - Parameter vault: the vault's file.
     func requireDirectory(vault: String) throws(Failure) {
@@ -52,7 +52,7 @@ struct BackupOptions: ParsableArguments {
         guard unsafe sameDevice || stat(vault, &own) != 0 || own.st_dev != status.st_dev else {
             throw Failure(
                 .unsafeFile,
-                "\(Printable.path(backupDir)) (--backup-dir) lies on the vault's own device: backups would be lost with the vault",
+                "\(Printable.path(backupDir)) (--backup-dir) is on the vault's own device: backups would be lost with the vault",
                 hints: ["name a directory on another device; if they are copied away from here, add --same-device"])
         }
     }

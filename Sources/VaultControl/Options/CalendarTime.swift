@@ -3,17 +3,17 @@ import FoundationEssentials
 import OAuthClient
 
 /// A point in time as people write it: `2026-11-25`, `2026-11-25 22:00`, `2026-11-25T22:00:00Z`, `yesterday`, `today`,
-/// `tomorrow`, `now`. Days begin, and times without a zone are, in UTC, as vaultctl prints them.
+/// `tomorrow`, `now`. Days, and times without a zone, are in UTC, as vaultctl prints them.
 enum CalendarTime: ExpressibleByArgument {
     case at(Date)
-    /// So many days after the one that is.
+    /// A day this number of days after today.
     case day(Int)
     case now
 
     private static let days = ["yesterday": -1, "today": 0, "tomorrow": 1]
     static let forms = "2026-11-25, '2026-11-25 22:00', 2026-11-25T22:00:00Z, yesterday, today or now"
 
-    /// Nil also for a day that the calendar, or an hour that the day does not have.
+    /// Nil also for a day that the calendar lacks, or an hour that the day lacks.
     init?(argument: String) {
         let word = argument.lowercased()
         if word == "now" {
@@ -38,7 +38,7 @@ enum CalendarTime: ExpressibleByArgument {
     }
 
     private static func date(_ given: String) -> Date? {
-        // `20261125`, which can be no length of time.
+        // `20261125`, which cannot be a length of time.
         let isBasic = given.utf8.count == 8 && given.utf8.allSatisfy { (0x30...0x39).contains($0) }
         let text = isBasic ? "\(given.prefix(4))-\(given.dropFirst(4).prefix(2))-\(given.suffix(2))" : given
         let day = text.prefix(10)

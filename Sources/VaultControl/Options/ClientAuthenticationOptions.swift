@@ -2,7 +2,7 @@ import ArgumentParser
 import OAuthClient
 import TokenVault
 
-/// How the client proves who it is at a provider, and with what.
+/// How the client authenticates to a provider, and its credentials.
 struct ClientAuthenticationOptions: ParsableArguments {
     @OptionGroup var secret: SecretOptions<ClientSecretKind>
 
@@ -34,7 +34,7 @@ struct ClientAuthenticationOptions: ParsableArguments {
 
     @Option(
         help: .init(
-            "The client's certificate and those of its authorities in PEM, its own first (RFC 8705).", valueName: "path"
+            "The client's certificate chain in PEM, its own certificate first (RFC 8705).", valueName: "path"
         ),
         completion: .file())
     var clientCertificate: String?
@@ -49,15 +49,15 @@ struct ClientAuthenticationOptions: ParsableArguments {
         ClientAuthentication.methodNames.dropLast().joined(separator: ", ")
         + " or \(ClientAuthentication.methodNames.last ?? "")"
 
-    /// Whether the method, the first secret, the key or the certificate is named.
+    /// Whether the method, the first secret, the key or the certificate is given.
     var isGiven: Bool {
         get throws { try clientCertificate != nil || clientCertificateKey != nil || namesMethod }
     }
 
-    /// Whether only the certificate is named.
+    /// Whether only the certificate is given.
     var isCertificateAlone: Bool { get throws { try isGiven && !namesMethod } }
 
-    /// The same without the certificate, which may be there for tokens alone.
+    /// The same without the certificate, which may be for tokens alone.
     private var namesMethod: Bool {
         get throws {
             try clientAuth != nil || clientKeyFile != nil || clientKeyID != nil || clientKeyAlgorithm != nil
@@ -65,7 +65,7 @@ struct ClientAuthenticationOptions: ParsableArguments {
         }
     }
 
-    /// The method that is named, or else the one that fits what was given.
+    /// The given method, or else the one that fits the given credentials.
     func method(preferring profile: ProviderProfile, inUse current: String? = nil) throws -> String {
         if let clientAuth { return clientAuth }
         if clientKeyFile != nil { return "private_key_jwt" }
@@ -73,12 +73,13 @@ struct ClientAuthenticationOptions: ParsableArguments {
         if let clientCertificate, !hasSecret {
             if let current, current == "private_key_jwt" || current.isByCertificate { return current }
             if let known = profile.authenticationMethods.first(where: \.isByCertificate) { return known }
-            // One that no authority vouches for has to be registered itself.
+            // A certificate that no authority vouches for must be registered itself.
             let isSelfSigned = try ClientCertificate.isSelfSigned(chainPEM: pem(at: clientCertificate))
             return isSelfSigned == true ? "self_signed_tls_client_auth" : "tls_client_auth"
         }
         if let current, hasSecret == current.hasPrefix("client_secret"), !current.isByCertificate { return current }
-        // A provider that takes no public client is not added as one: then the secret is asked for, or missed.
+        // A provider that refuses public clients is not added with one: instead the secret is asked for, or reported as
+        // missing.
         if current == nil, !hasSecret, let first = profile.authenticationMethods.first,
             !profile.authenticationMethods.contains("none")
         {
@@ -89,7 +90,7 @@ struct ClientAuthenticationOptions: ParsableArguments {
             ?? (hasSecret ? "client_secret_basic" : "none")
     }
 
-    /// The method with its secret or key; asked for where that is possible and none is given.
+    /// The method with its secret or key, which is asked for if possible when none is given.
     func authentication(
         _ method: String, _ profile: ProviderProfile, _ reader: inout SecretReader, _ invocation: Invocation
     ) throws -> ClientAuthentication {
@@ -140,12 +141,13 @@ struct ClientAuthenticationOptions: ParsableArguments {
 }
 
 extension String {
-    /// Of a client authentication method.
+    /// Whether this client authentication method uses a certificate.
     var isByCertificate: Bool { self == "tls_client_auth" || self == "self_signed_tls_client_auth" }
 }
 
 extension ClientAuthenticationOptions {
-    /// Shown on every connection beside another method, for tokens that are bound to it; nil if none is named.
+    /// The certificate for token binding, shown on every connection in addition to another method; nil if none is
+    /// given.
     func tokenCertificate(beside method: String, _ reader: inout SecretReader) throws -> ClientCertificate? {
         method.isByCertificate ? nil : try certificate(&reader)
     }
@@ -203,7 +205,7 @@ extension ClientAuthenticationOptions {
     }
 }
 
-/// The secrets after the first, while secrets are being exchanged. They never go with a refresh token.
+/// The secrets after the first, while secrets are being rotated. A refresh request never uses them.
 struct FurtherSecretOptions: ParsableArguments {
     @Option(
         help: .init("- reads a second client secret from standard input.", valueName: "-", visibility: .hidden))
@@ -221,7 +223,7 @@ struct FurtherSecretOptions: ParsableArguments {
     @Option(help: .init("Read a second client secret from an open file descriptor.", valueName: "number"))
     var secondClientSecretFd: Int32?
 
-    /// In order; nil if none is named.
+    /// In order; nil if none is given.
     func secrets(after method: String, _ reader: inout SecretReader) throws -> [ClientSecret]? {
         let source = try SecretSource.chosen(
             "second-client-secret", dash: secondClientSecret, descriptor: secondClientSecretFd,
@@ -229,7 +231,7 @@ struct FurtherSecretOptions: ParsableArguments {
         guard let source else { return nil }
         guard method.hasPrefix("client_secret") else {
             throw Failure.usage(
-                "with \(method) there is no first secret for a second one to follow",
+                "client authentication \(method) has no secret to add a second one to",
                 hint: "give the first one, too: --client-secret-file PATH")
         }
         let sources = [source] + secondClientSecretFile.dropFirst().map { .file($0) }

@@ -2,7 +2,7 @@ import ArgumentParser
 import OAuthClient
 import TokenVault
 
-/// What a token of the client itself is for.
+/// The purpose of a token of the client itself.
 struct ClientTokenOptions: ParsableArguments {
     @Option(help: .init("What the token may be used for. By default, the provider decides.", valueName: "scope"))
     var scope: String?
@@ -16,7 +16,7 @@ struct ClientTokenOptions: ParsableArguments {
             valueName: "name=value"))
     var parameter: [String] = []
 
-    /// What each request for a token has already.
+    /// Parameters that every token request has already.
     private static let own: Set<String> = [
         "client_assertion", "client_assertion_type", "client_id", "client_secret", "grant_type", "resource", "scope",
     ]

@@ -8,7 +8,7 @@ struct ConfirmationOptions: ParsableArguments {
     /// Asks on a terminal; elsewhere `--yes` must have been given.
     ///
     /// - Parameters:
-    ///   - deed: what will be done, as a question without its mark, such as `Erase user alice and 2 logins`.
+    ///   - deed: the action, as a question without its mark, such as `Erase user alice and 2 logins`.
     ///   - isFinal: whether there is no way back.
     func require(_ deed: String, isFinal: Bool = true, _ invocation: Invocation) throws {
         guard
@@ -20,7 +20,7 @@ struct ConfirmationOptions: ParsableArguments {
         guard ["y", "yes"].contains(answer.lowercased()) else { throw Self.refused }
     }
 
-    /// The same for what should not be done by a habit of the fingers: a word must be typed.
+    /// The same for actions that must not be confirmed out of habit: a word must be typed.
     func require(typing word: String, to deed: String, _ invocation: Invocation) throws {
         guard try isAsked(Self.nobodyToAsk, invocation) else { return }
         guard try ask("Type \(word) to \(deed): ", invocation) == word else { throw Self.refused }

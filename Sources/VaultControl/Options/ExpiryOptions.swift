@@ -9,7 +9,7 @@ struct ExpiryOptions: ParsableArguments {
     @Option(help: .init("When the access token expires, such as 2026-11-21T03:15:00Z.", valueName: "date"))
     var expiresAt: CalendarTime?
 
-    /// Says so if the token has expired already. Nil: the expiry is unknown.
+    /// Warns if the token has already expired. Nil: the expiry is unknown.
     func date(_ invocation: Invocation) throws -> Date? {
         let date = try date(now: invocation.now)
         if let date, date <= invocation.now {

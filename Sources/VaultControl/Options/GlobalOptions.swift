@@ -1,11 +1,12 @@
 import ArgumentParser
 
-/// What every command on a vault takes. `TOKENVAULT_VAULT` and the like, and then the configuration file, stand in for what
-/// is not given.
+/// Options of every command that uses a vault. `TOKENVAULT_VAULT` and similar variables, and then the configuration
+/// file, replace omitted options.
 ///
-/// Without groups in it: in a debug build the parser checks each group several times, and those in it several times each.
+/// It contains no option groups: in a debug build the parser checks each group several times, and nested groups several
+/// times each.
 struct GlobalOptions: ParsableArguments, OutputChoice {
-    /// Of their section in the help.
+    /// The title of their section in the help.
     static let title = "Options of all commands"
 
     @Option(help: .init("The vault file (or TOKENVAULT_VAULT).", valueName: "path"), completion: .file())

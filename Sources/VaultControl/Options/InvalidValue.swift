@@ -1,12 +1,12 @@
 import FoundationEssentials
 import OAuthClient
 
-/// A value that an option or an argument cannot have, and what to write instead.
+/// An invalid value of an option or an argument, and the valid alternatives.
 struct InvalidValue {
     private let value: String
-    /// As the usage names it: `--since <when>`.
+    /// As in the usage: `--since <when>`.
     private let option: String
-    /// What else the parser says, such as the values that there are.
+    /// The rest of the parser's sentence, such as the valid values.
     private let rest: String
 
     init(value: String, option: String, rest: String = "") {
@@ -15,7 +15,7 @@ struct InvalidValue {
         self.rest = rest
     }
 
-    /// Reads the parser's own sentence; nil if it says something else, or if the value may be a secret.
+    /// Parses the parser's own sentence; nil if it says something else, or if the value may be a secret.
     init?(_ message: String) {
         let (front, middle) = ("The value '", "' is invalid for '")
         guard message.hasPrefix(front), let range = message.firstRange(of: middle) else { return nil }
@@ -36,7 +36,7 @@ struct InvalidValue {
             + (text.isEmpty ? "" : ".:".contains(text.prefix(1)) ? text : " \(text)")
     }
 
-    /// What to write instead, the nearest first.
+    /// What to write instead, the most similar first.
     var hints: [String] {
         if TimeSpan.isTooLong(value) { return ["the longest length of time is a million days: 1000000d"] }
         let lengths = "use a length of time such as 90s, 15m, 2h, 30d or 1w; the units are \(TimeSpan.unitWords)"
@@ -51,11 +51,11 @@ struct InvalidValue {
             return epoch ?? length + noSuchDay + ["use a date such as \(CalendarTime.forms)"]
         case "<row>":
             return [
-                "use the number of a row: an export goes on after the last row that it wrote",
+                "use the number of a row: an export continues after the last row that it wrote",
                 "to choose by time: vaultctl audit list --since 2h --json",
             ]
         case "<spans>":
-            return ["use spans such as 24h,7d,5w,12mo: of so many hours, days, weeks and months (mo), the last backup"]
+            return ["use spans: 24h,7d,5w,12mo keeps one backup for each of 24 hours, 7 days, 5 weeks, 12 months"]
         case "<cursor>": return ["use the cursor of an event, or start, or now"]
         case "<size>": return ["use a size such as 512M or 2G"]
         case "<tenant>": return ["a tenant's name has 1 to 64 letters, digits, dots, hyphens and underscores"]
@@ -72,7 +72,7 @@ struct InvalidValue {
 
     private var isNumber: Bool { !value.isEmpty && value.allSatisfy { $0.isASCII && $0.isWholeNumber } }
 
-    /// `3d` or `1w` where days are counted.
+    /// `3d` or `1w` for an option that counts days.
     private var withoutUnit: Int64? {
         guard let span = TimeSpan(argument: value)?.duration.components.seconds, span.isMultiple(of: 86_400) else {
             return nil
@@ -84,13 +84,13 @@ struct InvalidValue {
         guard isNumber, value.count < 10 else { return nil }
         if value.count == 8, value.hasPrefix("19") || value.hasPrefix("20") {
             return CalendarTime(argument: value) != nil
-                ? "a length of time is wanted, and this is a day"
+                ? "expected a length of time, but this is a day"
                 : "the calendar has no day \(value.prefix(4))-\(value.dropFirst(4).prefix(2))-\(value.suffix(2))"
         }
         return "a length of time has a unit: \(value)s, \(value)m (minutes), \(value)h or \(value)d"
     }
 
-    /// Several values in one, of an option that is repeated.
+    /// Several values in one, of a repeatable option.
     private var repeated: String? {
         let parts = value.split(whereSeparator: { ",|;".contains($0) })
         guard parts.count > 1, rest.contains("one of"), !option.hasPrefix("--reason"), !option.hasPrefix("--by"),
@@ -103,14 +103,14 @@ struct InvalidValue {
             .joined(separator: " ")
     }
 
-    /// Seconds or milliseconds since 1970, as logs have them.
+    /// Seconds or milliseconds since 1970, as in logs.
     private var epoch: [String]? {
         let digits = value.hasPrefix("@") ? String(value.dropFirst()) : value
         guard (9...13).contains(digits.count), digits.allSatisfy({ $0.isASCII && $0.isWholeNumber }),
             let number = Double(digits)
         else { return nil }
         let date = Date(timeIntervalSince1970: digits.count > 11 ? number / 1_000 : number)
-        return ["seconds since 1970 are not taken; that would be \(date.formatted(.iso8601))"]
+        return ["seconds since 1970 are not accepted; that would be \(date.formatted(.iso8601))"]
     }
 
     private var noSuchDay: [String] {

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// How lines on standard error are written.
+/// The format of lines on standard error.
 enum LogFormat: String, CaseIterable, ExpressibleByArgument {
     case text
     /// For programs that collect logs.

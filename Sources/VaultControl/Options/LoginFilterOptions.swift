@@ -13,7 +13,7 @@ struct StateOption: ExpressibleByArgument {
         self.standing = standing
     }
 
-    /// What people call them.
+    /// People's other words for them.
     private static let others: [String: LoginStanding] = [
         "good": .established, "ok": .established, "valid": .established, "active": .established, "ended": .terminated,
         "tokenexpired": .expired, "doubt": .inDoubt, "waiting": .needsUser, "failed": .dead,
@@ -35,7 +35,7 @@ struct ReasonOption: ExpressibleByArgument {
     static var choices: String { allValueStrings.joined(separator: ", ") }
 }
 
-/// Which logins a command is about.
+/// The logins that a command applies to.
 struct LoginFilterOptions: ParsableArguments {
     @Option(name: .shortAndLong, help: .init("Only those of this user.", valueName: "id"))
     var user: String?
@@ -52,7 +52,7 @@ struct LoginFilterOptions: ParsableArguments {
             valueName: "state"))
     var state: [StateOption] = []
 
-    @Option(help: .init("Only those that have been dead for at least so long, such as 30d.", valueName: "time"))
+    @Option(help: .init("Only those that have been dead for at least this long, such as 30d.", valueName: "time"))
     var deadFor: TimeSpan?
 
     @Option(
@@ -64,7 +64,7 @@ struct LoginFilterOptions: ParsableArguments {
     @Option(help: .init("Only those with this label.", valueName: "text"))
     var label: String?
 
-    @Option(help: .init("Only those whose label begins so.", valueName: "text"))
+    @Option(help: .init("Only those whose label begins with this text.", valueName: "text"))
     var labelPrefix: String?
 
     @Option(help: .init("Only those with this value, as NAME=VALUE. Repeatable.", valueName: "name=value"))
@@ -86,14 +86,14 @@ struct LoginFilterOptions: ParsableArguments {
         return filter
     }
 
-    /// Says that no login fits: also in a pipe, where what was typed is probably meant in another way.
+    /// Reports that no login matches: also in a pipe, where the filter is probably mistaken.
     func reportNothing(_ invocation: Invocation) {
         let texts = [label, labelPrefix].compactMap(\.self) + metadata
         guard texts.contains(where: { $0.contains("*") || PathProblem.trimmed($0) != $0 }) else {
             return invocation.hint("no login fits")
         }
         invocation.warn("no login fits: labels and values are compared letter by letter, a blank or * too")
-        invocation.hint("--label-prefix TEXT finds labels that begin so")
+        invocation.hint("--label-prefix TEXT finds labels that begin with TEXT")
     }
 
     static func pair(_ text: String, _ option: String) throws(Failure) -> (name: String, value: String) {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 
-/// A point in time on the command line: a date, or so long from now.
+/// A point in time on the command line: a date, or a length of time from now.
 enum MomentOption: ExpressibleByArgument {
     case date(CalendarTime)
     case fromNow(TimeSpan)

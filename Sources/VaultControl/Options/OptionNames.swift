@@ -1,8 +1,8 @@
 import ArgumentParser
 
-/// The options of a command, and which of them was meant by one that it does not have.
+/// The options of a command, and the most similar one to an unknown option.
 enum OptionNames {
-    /// What the parser took apart: `-vault` is to it a row of one-letter options, of which it reports one.
+    /// The option as typed: the parser reads `-vault` as a group of one-letter options, and reports one of them.
     static func typed(_ reported: String, in arguments: [String]) -> String {
         guard reported.count == 2, reported.hasPrefix("-"), let letter = reported.last else { return reported }
         let typed = arguments.prefix { $0 != "--" }.first { argument in
@@ -11,7 +11,7 @@ enum OptionNames {
         return typed.map { String($0.prefix { $0 != "=" }) } ?? reported
     }
 
-    /// The option that is meant, if one is much nearer than the others.
+    /// The intended option, if one is much more similar than the others.
     static func suggestion(for typed: String, of command: any ParsableCommand.Type) -> String? {
         let known = names(of: command)
         if let joined = joined(typed, of: command, known) { return joined }
@@ -23,14 +23,15 @@ enum OptionNames {
         }
         if let same = known.first(where: { bare($0) == word }) { return same }
         if let synonym = synonyms[word]?.first(where: { known.contains($0) }) { return synonym }
-        // `--va` is the beginning of one, `--vlt` what is left of one, `--minimum-validity` more than one, `--vualt` a slip.
+        // `--va` is the beginning of an option, `--vlt` an abbreviation, `--minimum-validity` an extension, `--vualt` a
+        // typo.
         let ranked = known.compactMap { name -> (name: String, rank: Int)? in
             let bare = bare(name)
             let distance = EditDistance.between(bare, word)
-            // `--plain` is the beginning of `--plain-to-fd`, and near `--again`.
+            // `--plain` is the beginning of `--plain-to-fd`, and similar to `--again`.
             if word.count > 3, bare.hasPrefix(word) { return (name, 1) }
             if distance <= (word.count < 6 ? 1 : 2) { return (name, distance) }
-            // `--all` is no beginning of `--allow-environment-key` that anybody would type.
+            // No one types `--all` as the beginning of `--allow-environment-key`.
             guard word.count * 3 >= bare.count else { return nil }
             if bare.hasPrefix(word) || word.hasPrefix(bare) { return (name, 3 + abs(bare.count - word.count)) }
             let isShortened = isSubsequence(word, of: bare) || bare.count > 5 && isSubsequence(bare, of: word)
@@ -44,12 +45,12 @@ enum OptionNames {
         return "\(typed.prefix(2)) \(typed.dropFirst(2))"
     }
 
-    /// The options that a value follows and that have a short name, too. Written down, as in ``LeadingOptions``.
+    /// The options with a value that also have a short name. Listed here, as in ``LeadingOptions``.
     static let short = [
         "-u": "--user", "-p": "--provider", "-n": "--last", "-d": "--data", "-X": "--method", "-H": "--header",
     ]
 
-    /// `-n5`, and `-5` as `git log` and `head` have it.
+    /// `-n5`, and `-5` as for `git log` and `head`.
     private static func joined(_ typed: String, of command: any ParsableCommand.Type, _ known: [String]) -> String? {
         guard typed.hasPrefix("-"), !typed.hasPrefix("--") else { return nil }
         let letters = typed.dropFirst().prefix { $0.isLetter }
@@ -62,7 +63,7 @@ enum OptionNames {
         return isKnown ? "-\(letters) \(digits)" : nil
     }
 
-    /// Those with two hyphens, as the help lists them.
+    /// The options with two hyphens, as the help lists them.
     static func names(of command: any ParsableCommand.Type) -> [String] {
         var names: [String] = ["--help"]
         for line in command.helpMessage(includeHidden: true, columns: 400).split(separator: "\n") {
@@ -89,7 +90,7 @@ enum OptionNames {
         return true
     }
 
-    /// What other programs call it.
+    /// Other programs' names for them.
     private static let synonyms: [String: [String]] = [
         "a": ["--all"], "database": ["--vault"], "db": ["--vault"],
         "file": ["--new-key-file", "--access-token-file", "--out", "--vault"],

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// How a command speaks.
+/// How a command prints.
 protocol OutputChoice {
     var json: Bool { get }
     var quiet: Bool { get }
@@ -8,7 +8,7 @@ protocol OutputChoice {
     var verbose: Bool { get }
 }
 
-/// How a command speaks that needs no vault.
+/// How a command prints that needs no vault.
 struct OutputOptions: ParsableArguments, OutputChoice {
     @Flag(.json) var json = false
     @Flag(.quiet) var quiet = false
@@ -61,7 +61,7 @@ extension Invocation {
             logsJSON: try LogFormat.chosen(output.logFormat, console.environment) == .json)
     }
 
-    /// With the settings of the configuration file, that of the log lines too.
+    /// The invocation with the configuration file's settings, including the log format.
     func configured(by path: String?, _ output: any OutputChoice) throws(Failure) -> Invocation {
         var invocation = try configured(by: path)
         invocation.logsJSON = try LogFormat.chosen(output.logFormat, invocation.console.environment) == .json

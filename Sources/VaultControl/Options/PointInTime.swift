@@ -21,7 +21,7 @@ struct PointInTime: ExpressibleByArgument {
         }
     }
 
-    /// `0`, which people write for the beginning of all, and which is now.
+    /// `0`, which people write for the very beginning, but which means now.
     var isZero: Bool { if case .ago(.zero) = form { true } else { false } }
 
     func date(now: Date) -> Date {

@@ -1,13 +1,13 @@
 import FoundationEssentials
 
-/// A program and its arguments, as a JSON array: no shell, and no doubt about where an argument ends.
+/// A program and its arguments, as a JSON array: no shell, and no ambiguity about where an argument ends.
 enum ProgramArguments {
     static let key = #"["/usr/bin/pass", "show", "vault-key"]"#
     static let witness = #"["/usr/bin/ssh", "witness.example", "keep-newest"]"#
 
     /// - Parameters:
     ///   - name: the option or variable, for errors.
-    ///   - example: for errors, too.
+    ///   - example: an example, also for errors.
     static func parse(_ text: String, _ name: String, example: String = key) throws(Failure) -> [String] {
         guard let arguments = try? JSONDecoder().decode([String].self, from: Data(text.utf8)), !arguments.isEmpty else {
             throw .usage(

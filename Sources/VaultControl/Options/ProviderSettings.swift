@@ -2,7 +2,7 @@ import ArgumentParser
 import OAuthClient
 import TokenVault
 
-/// What can be said of a provider when it is added, and changed later.
+/// Options shared by `provider add` and `provider update`.
 struct ProviderSettings: ParsableArguments {
     @Option(
         help: .init("The profile that describes this provider's particulars.", valueName: "name"),
@@ -49,12 +49,12 @@ struct ProviderSettings: ParsableArguments {
     var deviceAuthorizationEndpoint: String?
 
     @Option(
-        help: .init("Where the keys are with which id tokens are signed, likewise.", valueName: "url"))
+        help: .init("The provider's JWKS URL, likewise.", valueName: "url"))
     var jwksURI: String?
 
     @Option(
         help: .init(
-            "Whom signed client assertions name as their audience: issuer or token-endpoint.", valueName: "audience"),
+            "The audience of signed client assertions: issuer or token-endpoint.", valueName: "audience"),
         completion: .list(AssertionAudience.allCases.map(\.rawValue)), transform: AssertionAudience.init(argument:))
     var assertionAudience: AssertionAudience?
 
@@ -95,7 +95,7 @@ extension AssertionAudience {
     }
 }
 
-/// The same as OAuth's values.
+/// The same as OAuth values.
 struct ProviderValues {
     let authorizationEndpoint: EndpointURL?
     let tokenEndpoint: EndpointURL?
@@ -108,7 +108,7 @@ struct ProviderValues {
     let redirectURI: RedirectURI?
     let apiOrigins: [APIOrigin]
 
-    /// - Parameter client: Whose id stands for `{client_id}` in the revocation endpoint.
+    /// - Parameter client: the id that replaces `{client_id}` in the revocation endpoint.
     init(
         _ settings: ProviderSettings, of client: ClientID, allowsInsecureLoopback: Bool
     ) throws(OAuthValueError) {

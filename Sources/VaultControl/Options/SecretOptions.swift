@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// A secret, from anywhere but the command line: `--NAME -`, `--NAME-file`, `--NAME-fd`.
+/// A secret from any source but the command line: `--NAME -`, `--NAME-file`, `--NAME-fd`.
 struct SecretOptions<Kind: SecretKind>: ParsableArguments {
     @Option(dashOf: Kind.self) var dash: String?
     @Option(fileOf: Kind.self) var file: String?
@@ -39,13 +39,13 @@ extension Option where Value == Int32? {
     }
 }
 
-/// Which secret the options name.
+/// The secret that the options name.
 protocol SecretKind {
     /// Such as `access-token`.
     static var option: String { get }
-    /// How the help names it.
+    /// Its name in the help.
     static var title: String { get }
-    /// What else can name the file.
+    /// Other ways to name the file.
     static var fileNote: String { get }
 }
 
@@ -70,14 +70,14 @@ enum CodeKind: SecretKind {
     static let option = "code"
 }
 
-/// Opens the vault: the line of a key file.
+/// The line of a key file, which opens the vault.
 enum KeyLineKind: SecretKind {
     static let option = "key"
     static let title = "vault's key"
     static let fileNote = ", the key file (or TOKENVAULT_KEY_FILE)"
 }
 
-/// Opens the vault.
+/// A passphrase that opens the vault.
 enum PassphraseKind: SecretKind {
     static let option = "passphrase"
     static let title = "vault's passphrase"
@@ -88,19 +88,19 @@ enum NewPassphraseKind: SecretKind {
     static let option = "new-passphrase"
 }
 
-/// Opens the vault, and keeps doing so when another key is removed.
+/// A passphrase that opens the vault, and still does when another key is removed.
 enum ProvenPassphraseKind: SecretKind {
     static let option = "proven-by-passphrase"
     static let title = "passphrase that stays"
 }
 
-/// Opens the vault that another one is moved to.
+/// A passphrase that opens the vault that another one is moved to.
 enum TargetPassphraseKind: SecretKind {
     static let option = "target-passphrase"
     static let title = "target's passphrase"
 }
 
-/// Opens the vault, and keeps doing so when the vault key is replaced.
+/// A passphrase that opens the vault, and still does when the vault key is replaced.
 enum AlsoPassphraseKind: SecretKind {
     static let option = "also-passphrase"
     static let title = "passphrase that stays"

@@ -11,30 +11,30 @@ struct TenantName: ExpressibleByArgument {
     }
 }
 
-/// Whose names a command means.
+/// The tenant of a command's names.
 struct TenantOption: ParsableArguments {
     @Option(help: .init("The tenant to which the user or the provider belongs.", valueName: "tenant"))
     var tenant: TenantName?
 
-    /// What a user of this name is called in the vault.
+    /// The name in the vault of a user with this name.
     func user(_ name: String) -> String { tenant?.tenant.qualify(name) ?? name }
 
-    /// What a provider of this name is called in the vault.
+    /// The name in the vault of a provider with this name.
     func provider(_ name: String) -> String { tenant?.tenant.qualify(name) ?? name }
 
-    /// What a source of imports is called in the vault. Two tenants may each have a `web`, and what is no longer in the one
+    /// The name in the vault of an import source. Two tenants may each have a `web`, and a row that is missing in one
     /// says nothing about the other.
     func source(_ name: String) -> String {
         guard let tenant, case let prefix = "\(tenant.tenant.name)/", !name.hasPrefix(prefix) else { return name }
         return prefix + name
     }
 
-    /// The option as it is typed, for commands in hints.
+    /// The option as typed, for commands in hints.
     var typed: String { tenant.map { " --tenant \($0.tenant.name)" } ?? "" }
 }
 
 extension Printable {
-    /// A user's or provider's name as a command in a hint takes it: one of a tenant with `--tenant`.
+    /// A user's or provider's name as an argument of a command in a hint: a tenant's name with `--tenant`.
     static func argument(_ name: String) -> String {
         guard let (tenant, plain) = Tenant.of(name) else { return shortened(name) }
         return "\(shortened(plain)) --tenant \(tenant.name)"
@@ -42,7 +42,7 @@ extension Printable {
 }
 
 extension Vault {
-    /// Refuses a tenant that has neither a provider nor a user: a list of nothing would look like an answer.
+    /// Refuses a tenant that has neither a provider nor a user: an empty list would look like an answer.
     func require(_ tenant: Tenant?) async throws {
         guard let tenant else { return }
         let isTheirs = { (name: String) in Tenant.of(name)?.tenant == tenant }

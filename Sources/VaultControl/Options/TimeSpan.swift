@@ -1,7 +1,7 @@
 import ArgumentParser
 
-/// A length of time on the command line: `90s`, `15m`, `2h`, `30d`, `1h30m`, or `0`. Any other number needs its unit: as
-/// seconds, what was meant as days would be gone at once.
+/// A length of time on the command line: `90s`, `15m`, `2h`, `30d`, `1h30m`, or `0`. Any other number needs a unit:
+/// intended days would pass at once as seconds.
 struct TimeSpan: ExpressibleByArgument {
     let duration: Duration
 
@@ -15,10 +15,10 @@ struct TimeSpan: ExpressibleByArgument {
     ]
     static let unitWords = "s, m (minutes), h, d, w, mo (months) or y"
 
-    /// A million days is as good as for ever, and far from an overflow.
+    /// A million days is practically unlimited, and far from an overflow.
     private static let longest: Int64 = 86_400_000_000
 
-    /// Whether it is a length of time, but for its size.
+    /// Whether it is a length of time that is too long.
     static func isTooLong(_ argument: String) -> Bool {
         let digits = argument.prefix { $0.isASCII && $0.isWholeNumber }
         return !digits.isEmpty && units[String(argument.dropFirst(digits.count))] != nil
@@ -34,7 +34,7 @@ struct TimeSpan: ExpressibleByArgument {
         while !rest.isEmpty {
             let digits = rest.prefix { $0.isASCII && $0.isWholeNumber }
             let name = rest.dropFirst(digits.count).prefix { !$0.isWholeNumber }
-            // `1h30m` is 90 minutes; `30m1h` is a slip.
+            // `1h30m` is 90 minutes; `30m1h` is a mistake.
             guard let number = Int64(digits), let unit = Self.units[String(name)], unit < smallest,
                 number <= Self.longest / unit
             else { return nil }
@@ -48,7 +48,7 @@ struct TimeSpan: ExpressibleByArgument {
 }
 
 extension TimeSpan {
-    /// As it would be typed, for the help.
+    /// As typed, for the help.
     var defaultValueDescription: String {
         let seconds = duration.components.seconds
         if seconds > 0, seconds.isMultiple(of: 86_400) { return "\(seconds / 86_400)d" }

@@ -1,6 +1,7 @@
 import ArgumentParser
 
-/// For what should not be done by a habit of the fingers: the row's name is typed. A script names it or says `--yes`.
+/// For actions that must not be confirmed out of habit: a person types the row's name. A script names it or says
+/// `--yes`.
 struct TypedConfirmation: ParsableArguments {
     @Option(
         name: .customLong("confirm"), help: .init("Repeat the row's name instead of being asked.", valueName: "row"))

@@ -9,14 +9,14 @@ struct DesktopBrowser {
         self.environment = environment
     }
 
-    /// Whether there is anything to open a page with: `$BROWSER` or a desktop.
+    /// Whether anything can open a page: `$BROWSER` or a desktop.
     var isLikely: Bool {
         ["BROWSER", "DISPLAY", "WAYLAND_DISPLAY"].contains { !(environment[$0] ?? "").isEmpty }
     }
 
     /// Opens `url` with the first program that starts. No shell reads it.
     ///
-    /// - Returns: false if none starts. Whether a page appears is not known.
+    /// - Returns: false if none starts. Whether a page appears is unknown.
     func open(_ url: String) -> Bool {
         commands.contains { command in
             let words = command.split(separator: " ").map(String.init)
@@ -28,13 +28,14 @@ struct DesktopBrowser {
         }
     }
 
-    /// `$BROWSER` is a list of commands with colons between, where `%s` stands for the URL; then what desktops have.
+    /// `$BROWSER` is a list of commands separated by colons, where `%s` stands for the URL; after them, the desktops'
+    /// own commands.
     private var commands: [String] {
         (environment["BROWSER"] ?? "").split(separator: ":").map(String.init) + ["xdg-open"]
     }
 
-    /// Starts a program that outlives this one: in a session of its own, so that Ctrl-C here does not end it there; without
-    /// our streams and files; and with the signals as a new program expects them.
+    /// Starts a program that outlives this one: in its own session, so that Ctrl-C here does not end it; without our
+    /// streams and files; and with the signals that a new program expects.
     private static func start(_ arguments: [String]) -> Bool {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)

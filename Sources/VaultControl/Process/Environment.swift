@@ -1,6 +1,6 @@
 import Glibc
 
-/// The variables that stand in for options.
+/// The variables that replace options.
 enum Environment {
     static var variables: [String: String] {
         var result: [String: String] = [:]
@@ -15,7 +15,7 @@ enum Environment {
         return result
     }
 
-    /// What else the program looks at.
+    /// Other variables that the program reads.
     private static let names: Set<Substring> = [
         "BROWSER", "COLUMNS", "DISPLAY", "HOME", "NO_COLOR", "NOTIFY_SOCKET", "SUDO_USER", "TERM", "WATCHDOG_PID",
         "WATCHDOG_USEC", "WAYLAND_DISPLAY", "XDG_CONFIG_HOME",
@@ -23,12 +23,12 @@ enum Environment {
 
     static let key = "TOKENVAULT_KEY"
 
-    /// Variables that stand for no setting of a configuration file.
+    /// Variables that correspond to no setting of a configuration file.
     static let others: Set<String> = ["TOKENVAULT_CONFIG", "TOKENVAULT_STATE_DIRECTORY", "TOKENVAULT_PASSPHRASE", key]
 
-    /// Children inherit the environment, and crash reports hold it: no place for a secret.
+    /// Child processes inherit the environment, and crash reports contain it: no secret belongs there.
     ///
-    /// - Parameter arguments: may say that the key is meant to be there.
+    /// - Parameter arguments: may allow the key there.
     static func refuseSecrets(_ environment: [String: String], _ arguments: [String]) throws(Failure) {
         let allowed = arguments.prefix { $0 != "--" }.contains("--allow-environment-key") ? [key] : []
         for name in ["TOKENVAULT_PASSPHRASE", key] where environment[name] != nil && !allowed.contains(name) {

@@ -4,10 +4,10 @@ import Synchronization
 
 /// Ends the program on SIGINT, SIGTERM and SIGHUP without leaving anything half done.
 ///
-/// The first signal cancels the command: a renewal that was sent is finished and stored before the program ends. Another
-/// one, at least a second later, or one that comes while the program waits for input, ends it at once, with the terminal's
-/// echo restored. A sooner one is the same signal sent twice: `timeout` signals its child and then the whole group, and
-/// so do a terminal and a wrapper that forwards Ctrl-C.
+/// The first signal cancels the command: a renewal that was sent is finished and stored before the program ends.
+/// Another signal at least a second later, or one that arrives while the program waits for input, ends it at once, with
+/// the terminal's echo restored. A sooner one is the same signal sent twice: `timeout` signals its child and then the
+/// whole group, and so do a terminal and a wrapper that forwards Ctrl-C.
 struct Interrupts {
     private static let signals = [SIGINT, SIGTERM, SIGHUP]
 
@@ -17,7 +17,7 @@ struct Interrupts {
 
     private let record = Record()
     private let sources: [any DispatchSourceSignal]
-    /// A program that was stopped goes on.
+    /// A stopped program continues.
     private let resumption = DispatchSource.makeSignalSource(signal: SIGCONT, queue: .global())
 
     init(on console: Console, cancel: @escaping @Sendable () -> Void) {
@@ -46,24 +46,24 @@ struct Interrupts {
         }
     }
 
-    /// What the shell expects of a program that ended because of a signal; nil if none came.
+    /// The exit code that a shell expects of a program ended by a signal; nil if no signal came.
     var exitCode: Int32? {
         record.history.withLock { $0.first.map { 128 + $0.number } }
     }
 }
 
-/// The signals that have come, and what each of them means.
+/// The signals so far, and the meaning of each.
 struct SignalHistory {
     enum Meaning: Equatable {
-        /// Finish what is under way, and end.
+        /// Finish the work in progress, and end.
         case stop
-        /// The same once more.
+        /// The same signal again.
         case echo
         /// Do not wait for anything.
         case stopNow
     }
 
-    /// A person who has waited for less has not waited.
+    /// A person's second signal comes later than this.
     static let patience = Duration.seconds(1)
 
     private(set) var first: (number: Int32, at: ContinuousClock.Instant)?

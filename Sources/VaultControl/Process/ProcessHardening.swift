@@ -1,16 +1,16 @@
 import CProcess
 import Glibc
 
-/// Keeps the memory of this process to itself.
+/// Protects the memory of this process.
 enum ProcessHardening {
-    /// What the Swift runtime installs handlers for, where its backtracer is at hand: they would print registers and memory
-    /// beside them, offer a debugger on the terminal, and let the process live on.
+    /// The signals that the Swift runtime handles if its backtracer is available. Its handlers would print registers
+    /// and nearby memory, offer a debugger on the terminal, and let the process continue.
     static let crashSignals = [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV]
 
-    /// No core dump, no report of a crash, and no other process of the same user may trace this one or read its memory and
-    /// environment.
+    /// Prevents core dumps and crash reports, and keeps other processes of the same user from tracing this one or
+    /// reading its memory and environment.
     ///
-    /// Failing is not an error: the process then is as open as any other.
+    /// A failure is not an error: the process is then as exposed as any other.
     static func apply() {
         _ = process_set_dumpable(0)
         var none = rlimit(rlim_cur: 0, rlim_max: 0)

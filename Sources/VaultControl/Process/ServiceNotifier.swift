@@ -1,6 +1,6 @@
 import Glibc
 
-/// Reports to systemd how the service is: a datagram to the socket that `NOTIFY_SOCKET` names (sd_notify(3)).
+/// Reports the service's state to systemd: a datagram to the socket that `NOTIFY_SOCKET` names (sd_notify(3)).
 struct ServiceNotifier: Sendable {
     enum State: String {
         case ready = "READY=1"
@@ -8,18 +8,18 @@ struct ServiceNotifier: Sendable {
         case alive = "WATCHDOG=1"
     }
 
-    /// How long a full queue of systemd's may hold up the service.
+    /// How long, in seconds, systemd's full queue may block the service.
     private static let patience = 5
 
     private let path: [UInt8]
-    /// How often systemd wants to hear that the service is alive: nil if it does not.
+    /// How often systemd expects a sign of life; nil if it does not.
     let watchdogInterval: Duration?
 
-    /// Nil where systemd, or what stands in for it, has not asked.
+    /// Nil if systemd, or a replacement, has not asked for it.
     init?(_ environment: [String: String]) {
         guard let socket = environment["NOTIFY_SOCKET"] else { return nil }
         var path = Array(socket.utf8)
-        // An address in the abstract name space begins with a zero, which no variable can hold.
+        // An address in the abstract namespace begins with a zero byte, which no variable can hold.
         if path.first == UInt8(ascii: "@") { path[0] = 0 }
         guard let first = path.first, first == 0 || first == UInt8(ascii: "/"),
             path.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path)
@@ -28,14 +28,14 @@ struct ServiceNotifier: Sendable {
         watchdogInterval = Self.interval(environment)
     }
 
-    /// Half of the time after which systemd would give the service up.
+    /// Half of the time after which systemd would consider the service dead.
     private static func interval(_ environment: [String: String]) -> Duration? {
         guard let limit = environment["WATCHDOG_USEC"].flatMap({ Int64($0) }), limit > 0 else { return nil }
         if let process = environment["WATCHDOG_PID"], process != String(getpid()) { return nil }
         return .microseconds(limit / 2)
     }
 
-    /// Failing is not an error: systemd then decides by what it has heard.
+    /// A failure is not an error: systemd then uses the last report.
     @discardableResult
     func send(_ state: State) -> Bool {
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -55,8 +55,8 @@ struct ServiceNotifier: Sendable {
         } == message.count
     }
 
-    /// Reports again and again that tasks of this process still get to run; until cancelled. The task is none of its
-    /// creator's: a service that stops is alive while it finishes its work.
+    /// Reports repeatedly, until cancelled, that tasks of this process still run. The task is independent of its
+    /// creator: a service that stops is alive while it finishes its work.
     func keepAlive() -> Task<Void, Never>? {
         guard let watchdogInterval else { return nil }
         return Task {

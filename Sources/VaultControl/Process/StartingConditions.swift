@@ -1,17 +1,17 @@
 import Glibc
 import Synchronization
 
-/// What must be so before the program does anything.
+/// Preconditions, checked before anything else.
 enum StartingConditions {
-    /// The first that is not met.
+    /// The first violated one.
     static var failure: Failure? { malformedArgument ?? closedDescriptor ?? missingThreads }
 
-    /// Puts something in the place of standard streams that are closed, which cannot be read or written: the next file that
-    /// is opened would take their number, and be read as a secret, or be written to.
+    /// Fills closed standard streams with descriptors that cannot be read or written. Otherwise the next opened file
+    /// would take their number, and be read as a secret or written to.
     static func fillStreams() {
         for (stream, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
         where fcntl(stream, F_GETFD) < 0 {
-            // The lowest number that is free is this one.
+            // The lowest free number is this one.
             if unsafe open("/dev/null", mode | O_NOCTTY) == stream { filled.store(true, ordering: .relaxed) }
         }
     }
@@ -19,7 +19,7 @@ enum StartingConditions {
     /// Whether a standard stream was closed.
     private static let filled = Atomic<Bool>(false)
 
-    /// A descriptor that an option names and the caller has not opened. Later its number may be one of the program's own.
+    /// A descriptor that an option names but the caller did not open. Later its number may be one of the program's own.
     private static var closedDescriptor: Failure? {
         let arguments = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
         for (index, argument) in arguments.enumerated() {
@@ -46,7 +46,7 @@ enum StartingConditions {
         return nil
     }
 
-    /// Bytes that are not UTF-8 would be replaced on their way into text, and two user ids or paths would become one.
+    /// Bytes that are not UTF-8 would be replaced when they become text, and two user ids or paths could become equal.
     private static var malformedArgument: Failure? {
         let arguments = unsafe CommandLine.unsafeArgv
         for index in 1..<max(1, Int(CommandLine.argc)) {
@@ -59,7 +59,8 @@ enum StartingConditions {
         return nil
     }
 
-    /// As many as Swift needs to get anything done. Where the system gives it none, it waits for ever, without a word.
+    /// The number of threads that Swift needs to make progress. If the system provides none, Swift waits silently and
+    /// permanently.
     private static let threads = 4
 
     private static var missingThreads: Failure? {
@@ -69,7 +70,7 @@ enum StartingConditions {
         var started: [pthread_t] = []
         for _ in 0..<threads {
             var thread = pthread_t()
-            // Each lives until all have been made.
+            // Each one lives until all have been created.
             let end = unsafe UnsafeMutableRawPointer(bitPattern: Int(ends[0]))
             let status = unsafe pthread_create(
                 &thread, nil,

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The three streams of the program and what is at their other ends.
+/// The three streams of the program, and what is at their other ends.
 package struct Console: Sendable {
     package enum Stream: Sendable {
         case output
@@ -26,12 +26,12 @@ package struct Console: Sendable {
         isatty(descriptor(stream)) == 1
     }
 
-    /// Colour, cursor movements and progress: for terminals that can, unless `NO_COLOR` is set (https://no-color.org).
+    /// Colour, cursor movements and progress: for capable terminals, unless `NO_COLOR` is set (https://no-color.org).
     func isRich(_ stream: Stream) -> Bool {
         isTerminal(stream) && environment["TERM"] != "dumb" && (environment["NO_COLOR"] ?? "").isEmpty
     }
 
-    /// Columns of the terminal; 80 where it does not say.
+    /// The terminal's columns; 80 if it does not report them.
     var width: Int {
         var size = winsize()
         if unsafe ioctl(output, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 {
@@ -47,7 +47,7 @@ package struct Console: Sendable {
         try write(Array(text.utf8), to: stream)
     }
 
-    /// Writes all of the bytes, whatever they are.
+    /// Writes all bytes unchanged.
     func write(_ content: [UInt8], to stream: Stream) throws(OutputError) {
         var bytes = content[...]
         while !bytes.isEmpty {

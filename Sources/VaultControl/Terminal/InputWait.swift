@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Waiting for a person or a pipe: what a signal must know to end the program cleanly.
+/// Waiting for a person or a pipe: the state that a signal needs to end the program cleanly.
 enum InputWait {
     private struct State {
         var depth = 0
@@ -13,7 +13,7 @@ enum InputWait {
 
     private static let state = Mutex(State())
 
-    /// Notes that a signal came: from now on nothing waits. Returns whether something waits already.
+    /// Records a signal: from now on nothing waits. Returns whether something waits already.
     static func interrupt() -> Bool {
         state.withLock { state in
             state.isInterrupted = true
@@ -21,8 +21,8 @@ enum InputWait {
         }
     }
 
-    /// Runs `body`, which reads. A read cannot be cancelled: so a signal either comes before and prevents it, or finds it
-    /// under way and ends the program.
+    /// Runs `body`, which reads. A read cannot be cancelled: so a signal either comes before it and prevents it, or
+    /// interrupts it and ends the program.
     static func during<R>(_ body: () throws -> R) throws -> R {
         let isInterrupted = state.withLock { state in
             state.depth += 1
@@ -33,14 +33,14 @@ enum InputWait {
         return try body()
     }
 
-    /// Runs `body` with the terminal's echo off, and puts the terminal back as it was.
+    /// Runs `body` with the terminal's echo off, and restores the terminal.
     ///
-    /// - Parameter prompt: written before `body`, and again when a stopped program goes on.
+    /// - Parameter prompt: written before `body`, and again when a stopped program continues.
     static func withoutEcho<R>(_ descriptor: Int32, prompt: String, on console: Console, _ body: () throws -> R) throws
         -> R
     {
         silence(descriptor)
-        // Not before: what is typed at once would be shown, and then dropped with the change of the terminal.
+        // Not earlier: text typed at once would be shown, and then discarded by the change of the terminal.
         try console.write(prompt, to: .error)
         state.withLock { $0.prompt = prompt }
         defer { restoreTerminal() }
@@ -61,8 +61,8 @@ enum InputWait {
         unsafe tcsetattr(descriptor, TCSAFLUSH, &silent)
     }
 
-    /// The program was stopped, as by Ctrl-Z, and goes on: the shell may have given the terminal its own settings, and the
-    /// prompt is far above.
+    /// Called when the program continues after a stop, as by Ctrl-Z: the shell may have changed the terminal's
+    /// settings, and the prompt is far above.
     static func resume(on console: Console) {
         let prompt = state.withLock { state -> String? in
             guard let original = state.original, let prompt = state.prompt else { return nil }

@@ -19,7 +19,7 @@ final class Progress: Sendable {
         isShown = console.isRich(.error) && !isQuiet
     }
 
-    /// A total of 0 is one that is not known yet.
+    /// A total of 0 means that it is not known yet.
     func update(done: Int, total: Int) {
         guard isShown else { return }
         let percent = total > 0 ? min(100, done * 100 / total) : 0
@@ -35,7 +35,7 @@ final class Progress: Sendable {
         try? console.write("\r\(title) \(bar) \(percent) %\(left)\u{1B}[K", to: .error)
     }
 
-    /// How long the rest takes at this rate; nil in the first moments, which say nothing.
+    /// The remaining time at this rate; nil in the first moments, whose rate is meaningless.
     static func left(done: Int, total: Int, elapsed: Double) -> String? {
         guard elapsed >= 2, done > 0, done < total else { return nil }
         return Instant.duration((elapsed / Double(done) * Double(total - done)).rounded(.up))

@@ -2,7 +2,7 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Reads a line that a person may type while something else is awaited.
+/// Reads a line that a person may type while the program waits for something else.
 ///
 /// Unlike other prompts, it ends when its task is cancelled, and leaves signals to its caller.
 struct TimedLineReader {

@@ -1,4 +1,4 @@
-/// How many columns of a terminal a text takes.
+/// The number of terminal columns that a text takes.
 enum DisplayWidth {
     static func of(_ text: some StringProtocol) -> Int {
         text.reduce(0) { $0 + of($1) }
@@ -10,7 +10,7 @@ enum DisplayWidth {
         return character.unicodeScalars.allSatisfy(isMark) ? 0 : 1
     }
 
-    /// The front of a text that fits, with an ellipsis if something was cut.
+    /// The beginning of a text that fits, with an ellipsis if something was cut.
     static func cut(_ text: String, to width: Int) -> String {
         guard of(text) > width else { return text }
         var (front, taken) = ("", 0)

@@ -1,9 +1,9 @@
-/// How many characters must be inserted, removed or replaced, or exchanged with their neighbour: `josn` is one slip.
+/// The number of characters to insert, remove, replace or swap with a neighbour: `josn` has distance one.
 enum EditDistance {
     static func between(_ one: String, _ other: String) -> Int {
         let (one, other) = (Array(one), Array(other))
         guard one.count <= 32, other.count <= 32 else { return .max }
-        // Two rows back: an exchange spans two characters.
+        // Two rows back: a swap spans two characters.
         var (before, last) = ([Int](), Array(0...other.count))
         for (index, character) in one.enumerated() {
             var row = [index + 1]

@@ -1,16 +1,16 @@
 import FoundationEssentials
 
-/// One fact about a thing: a member of its JSON object, a line for a person, and perhaps a cell of a table.
+/// One fact: a member of its JSON object, a line for a person, and perhaps a cell of a table.
 ///
-/// Unless it is said otherwise, the line's label comes from the key and its words from the value.
+/// By default, the line's label comes from the key and its text from the value.
 struct Field {
-    /// The member's name; nil for what programs do not get.
+    /// The member's name; nil for a line that programs do not get.
     let key: String?
     let value: JSONValue
-    /// Nil: the one that follows from the key, which a list of logins never asks for.
+    /// Nil: the label that follows from the key, which a list of logins never needs.
     private var givenLabel: String?
     private var line: JSONValue
-    /// The line in a pipe.
+    /// The text of the line in a pipe.
     private var word: JSONValue
     private var column: (heading: String, cell: JSONValue, word: JSONValue)?
 
@@ -41,7 +41,7 @@ struct Field {
 
     func label(_ label: String) -> Field { changed { $0.givenLabel = label } }
 
-    /// What a person reads instead of the value; no line without words.
+    /// Sets the text that a person reads instead of the value; no line if it is null.
     func words(_ words: some JSONConvertible) -> Field { self.words(words, inPipe: words) }
 
     /// - Parameter word: what a program reads instead of `words`.
@@ -49,7 +49,7 @@ struct Field {
         changed { ($0.line, $0.word) = (words.json, word.json) }
     }
 
-    /// What a person reads where there is no value.
+    /// Sets the text that a person reads if there is no value.
     func orWords(_ words: String) -> Field {
         if case .null = value { self.words(words) } else { self }
     }
@@ -65,7 +65,7 @@ struct Field {
         changed { $0.column = (heading, cell.json, word.json) }
     }
 
-    /// The line's label and words. A person reads how far away a time is; a program gets the time alone.
+    /// The line's label and text. A person reads how far away a time is; a program gets the time alone.
     func line(isTerminal: Bool, now: Date) -> (label: String, words: String)? {
         Self.words(isTerminal ? line : word) { isTerminal ? Instant.words($0, now: now) : $0.formatted(.iso8601) }.map {
             (label, $0)

@@ -12,13 +12,13 @@ enum Instant {
 
     /// The point in time, and how far away it is.
     ///
-    /// - Parameter now: nil for a program, which would read another text at each run.
+    /// - Parameter now: nil for a program, which would otherwise read another text at each run.
     static func words(_ date: Date, now: Date?) -> String {
         date.formatted(.iso8601) + (now.map { " (\(relative(date, now: $0)))" } ?? "")
     }
 
     static func duration(_ seconds: Double) -> String {
-        // A stored date of the year 200 000 000 gets an answer, not a trap.
+        // A stored date of the year 200 000 000 gets an answer instead of a trap.
         let whole = seconds.isFinite ? Int(min(seconds.rounded(), 1e15)) : 0
         switch whole {
         case ..<120: return "\(whole) s"

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A JSON document in the order in which it was built.
+/// A JSON document whose members keep their order.
 enum JSONValue {
     case null
     case bool(Bool)
@@ -11,7 +11,7 @@ enum JSONValue {
     case array([JSONValue])
     case object([(String, JSONValue)])
 
-    /// One line. Characters that could deceive a reader are escaped, so that it can be printed on a terminal.
+    /// One line. Deceptive characters are escaped, so that it can be printed on a terminal.
     var text: String {
         var text = ""
         write(to: &text)
@@ -74,7 +74,7 @@ extension JSONValue: ExpressibleByStringLiteral {
     init(stringLiteral value: String) { self = .string(value) }
 }
 
-/// What can stand in a JSON document.
+/// A value that can be in a JSON document.
 protocol JSONConvertible {
     var json: JSONValue { get }
 }

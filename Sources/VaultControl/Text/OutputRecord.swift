@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The description of one thing, from which its JSON object, its lines for a person and its row of a table are made.
+/// The description of one thing, which becomes its JSON object, its lines for a person and its row of a table.
 struct OutputRecord: ExpressibleByArrayLiteral {
     private let fields: [Field]
 
@@ -14,7 +14,7 @@ struct OutputRecord: ExpressibleByArrayLiteral {
 
     static func += (first: inout OutputRecord, second: OutputRecord) { first = first + second }
 
-    /// Labels and words in two columns on a terminal; tab-separated in a pipe.
+    /// Labels and text in two columns on a terminal; tab-separated in a pipe.
     func text(isTerminal: Bool, style: Style, now: Date) -> String {
         let lines = fields.compactMap { $0.line(isTerminal: isTerminal, now: now) }
         guard isTerminal else { return lines.map { "\($0.label)\t\(Printable.escape($0.words))\n" }.joined() }

@@ -1,8 +1,8 @@
 /// Text that is broken between words to fit a terminal.
 enum Paragraph {
     /// - Parameters:
-    ///   - indent: of all lines but the first.
-    ///   - used: columns that are taken in the first line.
+    ///   - indent: the indent of all lines but the first.
+    ///   - used: the columns already used in the first line.
     static func wrapped(_ text: String, indent: Int, after used: Int? = nil, width: Int) -> String {
         let room = max(20, width - indent)
         var (lines, line, taken) = ([String](), "", 0)

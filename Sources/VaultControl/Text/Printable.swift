@@ -1,6 +1,7 @@
-/// Text of others – user ids, labels, names – made safe to print: one line, no terminal commands, no reordering.
+/// Foreign text – user ids, labels, names – made safe to print: one line, no terminal commands, no reordering.
 enum Printable {
-    /// The qualified name of a tenant's user or provider is shown as `tenant/name`. No one can type what stands in it.
+    /// The qualified name of a tenant's user or provider is shown as `tenant/name`. No one can type the characters in
+    /// it.
     static func unqualified(_ text: String) -> String {
         guard text.utf8.first == 0x1D else { return text }
         let parts = text.utf8.dropFirst().split(separator: 0x1D, maxSplits: 1, omittingEmptySubsequences: false)
@@ -27,7 +28,7 @@ enum Printable {
         return result
     }
 
-    /// Several lines, for a terminal: as they are, without terminal commands and reordering.
+    /// Several lines for a terminal: unchanged, except for terminal commands and reordering.
     static func lines(_ text: String) -> String {
         var result = ""
         result.reserveCapacity(text.utf8.count)
@@ -54,19 +55,19 @@ enum Printable {
         return isCut ? escaped.prefix(length - 1) + "…" : escaped
     }
 
-    /// The same at the beginning or end of a sentence, where a blank, or nothing at all, would not be seen.
+    /// The same at the beginning or end of a sentence, where a blank or an empty text would be invisible.
     static func named(_ text: String, to length: Int = 64) -> String {
         let hasBlank = text.first?.isWhitespace == true || text.last?.isWhitespace == true
         return text.isEmpty || hasBlank ? "'\(shortened(text, to: length))'" : shortened(text, to: length)
     }
 
-    /// A path in a sentence: in quotation marks where its blanks would not be seen.
+    /// A path in a sentence: in quotation marks if its blanks would be invisible.
     static func path(_ path: String) -> String {
         let isPlain = !path.isEmpty && !path.contains(where: \.isWhitespace)
         return isPlain ? shortened(path, to: 200) : "'\(shortened(path, to: 200))'"
     }
 
-    /// Whether a character changes how its neighbours look, or cannot be seen.
+    /// Whether a character is invisible, or changes how its neighbours look.
     static func isDeceptive(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: true

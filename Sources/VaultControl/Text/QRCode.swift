@@ -1,6 +1,6 @@
 /// A QR code (ISO/IEC 18004): bytes, error correction level M, versions 1 to 20. See docs/adr/0067.
 struct QRCode {
-    /// Modules of a side, without the quiet zone.
+    /// Modules per side, without the quiet zone.
     let size: Int
     private let dark: [Bool]
 
@@ -18,17 +18,17 @@ struct QRCode {
         dark = best.modules
     }
 
-    /// Whether a module is dark; outside, all are light.
+    /// Whether a module is dark; all modules outside the code are light.
     subscript(x: Int, y: Int) -> Bool {
         (0..<size).contains(x) && (0..<size).contains(y) && dark[y * size + x]
     }
 
-    /// Modules around it that must be light.
+    /// The width of the surrounding light modules.
     static let quietZone = 4
 
     /// Two rows of modules in one line of text, with the colours that a reader needs.
     ///
-    /// - Parameter isRich: Whether the terminal takes colours. Otherwise it is taken to be dark.
+    /// - Parameter isRich: whether the terminal supports colours. Otherwise its background is assumed to be dark.
     func lines(isRich: Bool) -> [String] {
         let range = -Self.quietZone..<(size + Self.quietZone)
         return stride(from: range.lowerBound, to: range.upperBound, by: 2).map { y in

@@ -72,7 +72,7 @@ struct QRMatrix {
         }
     }
 
-    /// In pairs of columns from the right, upwards and downwards in turns, around what is fixed.
+    /// In pairs of columns from the right, alternately upwards and downwards, around the fixed patterns.
     private mutating func draw(_ codewords: [UInt8], _ mask: Int) {
         var index = 0
         for pair in stride(from: size - 1, through: 1, by: -2) {
@@ -101,7 +101,7 @@ struct QRMatrix {
         }
     }
 
-    /// How hard it is to read: runs, squares, what looks like a finder pattern, and imbalance.
+    /// How hard it is to read: runs, squares, lookalikes of finder patterns, and imbalance.
     var penalty: Int {
         let rows = (0..<size).map { y in (0..<size).map { modules[y * size + $0] } }
         let columns = (0..<size).map { x in rows.map { $0[x] } }

@@ -1,7 +1,7 @@
-/// How large a QR code is, and how its codewords are protected, at level M.
+/// The size of a QR code, and the protection of its codewords, at level M.
 struct QRVersion {
     let number: Int
-    /// Codewords for correction in each block, and how many blocks there are (table 9 of the standard).
+    /// Correction codewords in each block, and the number of blocks (table 9 of the standard).
     private let correction: Int
     private let blocks: Int
 
@@ -12,7 +12,7 @@ struct QRVersion {
 
     var size: Int { number * 4 + 17 }
 
-    /// Where the centres of the alignment patterns are, on both axes.
+    /// The centres of the alignment patterns, on both axes.
     var alignments: [Int] {
         guard number > 1 else { return [] }
         let count = number / 7 + 2
@@ -35,7 +35,7 @@ struct QRVersion {
 
     func holds(_ count: Int) -> Bool { 4 + lengthBits + count * 8 <= dataCodewords * 8 }
 
-    /// Mode, length, bytes, and what fills the rest.
+    /// Mode, length, bytes and padding.
     func data(_ bytes: [UInt8]) -> [UInt8] {
         var bits: [Bool] = []
         func append(_ value: Int, _ count: Int) {
@@ -57,7 +57,7 @@ struct QRVersion {
         return words
     }
 
-    /// The data in blocks, each with its correction, in the order in which they are drawn.
+    /// The data in blocks, each with its correction, in drawing order.
     func protected(_ data: [UInt8]) -> [UInt8] {
         let generator = ReedSolomon(degree: correction)
         let shortBlocks = blocks - codewords % blocks

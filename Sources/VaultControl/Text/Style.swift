@@ -1,4 +1,4 @@
-/// The few emphases that the program uses; plain text where they would be noise.
+/// The program's few emphases; plain text where they would be noise.
 struct Style {
     let isRich: Bool
 

@@ -27,8 +27,8 @@ struct Table {
     /// Columns under their headings.
     ///
     /// - Parameters:
-    ///   - width: of the terminal. Columns are cut to fit it, ids never.
-    ///   - shown: which columns, if that is settled: the pages of one list have the same.
+    ///   - width: the terminal's. Columns are cut to fit it, ids never.
+    ///   - shown: which columns to show, if that is decided: all pages of a list show the same.
     func columns(width: Int, style: Style, hasHeadings: Bool = true, shown: [Bool]? = nil) -> String {
         let rows = rows(isTerminal: true).map { $0.map { Printable.shortened($0, to: 512) } }
         guard !rows.isEmpty else { return "" }
@@ -36,7 +36,7 @@ struct Table {
         let kept = headings.indices.filter { shown[$0] }
         let widths = Self.fitted(
             kept.map { column in rows.map { $0[column] } }, under: kept.map { headings[$0] }, to: width)
-        // On a narrow terminal lines would be broken anywhere: one line for each cell instead.
+        // On a narrow terminal lines would break anywhere, so each cell gets its own line.
         if widths.reduce(2 * (widths.count - 1), +) > width, let first = kept.first, kept.count > 1 {
             return rows.map { Self.stacked($0, kept, headings, first, width, style) }.joined()
         }
@@ -53,7 +53,7 @@ struct Table {
         return (hasHeadings ? style.bold(String(heading.dropLast())) + "\n" : "") + rows.map(line).joined()
     }
 
-    /// Which columns have anything in them.
+    /// The non-empty columns.
     var filled: [Bool] { filled(rows(isTerminal: true)) }
 
     private func filled(_ rows: [[String]]) -> [Bool] {
@@ -77,10 +77,10 @@ extension Table {
         return style.bold(cells[first]) + "\n" + lines.joined()
     }
 
-    /// A column is not cut to less than this: what is left would say nothing.
+    /// Columns are never cut to less than this: the rest would be meaningless.
     private static let leastWidth = 8
 
-    /// The widths of columns on a terminal: the widest give way first.
+    /// The widths of columns on a terminal: the widest shrink first.
     private static func fitted(_ columns: [[String]], under headings: [String], to width: Int) -> [Int] {
         var widths = zip(columns, headings).map { cells, heading in
             cells.reduce(DisplayWidth.of(heading)) { max($0, DisplayWidth.of($1)) }
@@ -98,7 +98,7 @@ extension Table {
         return widths
     }
 
-    /// Ids are there to be copied: 26 letters and digits.
+    /// Ids are meant to be copied: 26 letters and digits.
     private static func isID(_ text: String) -> Bool {
         text.utf8.count == 26
             && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x32...0x37).contains($0) }

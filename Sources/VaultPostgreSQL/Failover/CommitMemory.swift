@@ -1,22 +1,22 @@
 import VaultStorage
 
-/// What this process has had committed of late, command by command, so that it can be done once more where a failover has
-/// lost it. Cells are sealed in it as they are in the vault.
+/// This process's recent commits, command by command, so that it can redo them where a failover has lost them. Cells
+/// are sealed in it as they are in the vault.
 ///
-/// Transactions that change the vault have numbers without gaps. Done again in their order, on the rows on which they were
-/// done first, they come to the same rows.
+/// Transactions that change the vault have numbers without gaps. Redone in that order, on the rows that they first ran
+/// on, they produce the same rows.
 final class CommitMemory {
     struct Transaction {
         let number: Int64
-        /// The end of the trail that it found, and the one that it left.
+        /// The end of the trail before the transaction, and after it.
         let before: WriteTransaction.AuditHead
         let after: WriteTransaction.AuditHead
         let changes: [RecordedChange]
     }
 
-    /// As long as a standby may lag behind that is still promoted.
+    /// The longest time that a standby may lag and still be promoted.
     static let longest = Duration.seconds(600)
-    /// Of all values together.
+    /// The limit for all values together.
     static let mostBytes = 32 << 20
 
     private struct Entry {
@@ -27,7 +27,7 @@ final class CommitMemory {
 
     private var entries: [Entry] = []
     private var byteCount = 0
-    /// One whose outcome never came.
+    /// A transaction whose outcome never arrived.
     var doubtful: Transaction?
 
     func add(_ transaction: Transaction, at time: SuspendingClock.Instant = .now) {
@@ -38,14 +38,14 @@ final class CommitMemory {
         if isOld || byteCount > Self.mostBytes { forget(at: time) }
     }
 
-    /// What was in doubt is in the vault.
+    /// Call when the doubtful transaction turns out to be in the vault.
     func keepDoubtful() {
         guard let doubtful else { return }
         self.doubtful = nil
         add(doubtful)
     }
 
-    /// A quarter at a time, since what is left moves up.
+    /// A quarter at a time, because removing it moves the rest.
     private func forget(at time: SuspendingClock.Instant) {
         var dropped = 0
         while dropped < entries.count - 1 {
@@ -61,7 +61,7 @@ final class CommitMemory {
         (entries, byteCount, doubtful) = ([], 0, nil)
     }
 
-    /// Those that come right after so many changes of the vault, without a gap.
+    /// The transactions that directly follow this change number, without a gap.
     func transactions(after number: Int64, withDoubtful: Bool) -> [Transaction] {
         var found: [Transaction] = []
         for entry in entries where entry.transaction.number == number + Int64(found.count) + 1 {

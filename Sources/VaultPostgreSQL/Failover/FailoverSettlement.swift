@@ -1,14 +1,14 @@
 import VaultCrypto
 import VaultStorage
 
-/// What a process does after a failover or a restore, in a history of the server that is not settled yet.
+/// A process's work after a failover or a restore, on a server timeline that is not settled yet.
 ///
-/// Commits that were acknowledged may be missing. Each process redoes those that it remembers, in the order of their
-/// numbers, and reports how many changes it knows of. Until this is over, the vault takes no other changes. If all
-/// processes that had the vault open are back, and nothing is missing, work goes on. Otherwise all logins are held, because
-/// refresh tokens may have been spent without a trace (ADR 0084).
+/// Acknowledged commits may be missing. Each process redoes those that it remembers, in numerical order, and reports
+/// how many changes it knows of. Until this is over, the vault accepts no other changes. If all processes that had the
+/// vault open are back and nothing is missing, work continues. Otherwise all logins are held, because refresh tokens
+/// may have been spent without a trace (ADR 0084).
 struct FailoverSettlement {
-    /// Before the failover.
+    /// This process's knowledge from before the failover.
     struct Knowledge {
         let head: WriteTransaction.AuditHead?
         let incarnation: Int64
@@ -17,7 +17,7 @@ struct FailoverSettlement {
     enum Step {
         /// A process has not come back yet.
         case waiting
-        /// The work goes on by this transaction. Where commits were lost, what was known before is known no more.
+        /// Work continues in this transaction. If commits were lost, earlier knowledge no longer counts.
         case settled(WriteTransaction, haveBeenLost: Bool)
     }
 
@@ -29,7 +29,7 @@ struct FailoverSettlement {
 
     private var history: ServerTimeline? { tables.connection.history }
 
-    /// - Parameter hasWaited: Whether the time to wait for other processes is over.
+    /// - Parameter hasWaited: whether the time to wait for other processes is over.
     func step(_ known: Knowledge, hasWaited: Bool, hasWaitedForReaders: Bool = true) throws(StoreError) -> Step {
         do throws(StoreError) {
             let found = try tables.beginSettling()
@@ -43,13 +43,14 @@ struct FailoverSettlement {
 
     // MARK: Settled by others
 
-    /// Goes on where others have. What this process knows must be there, unless they have said that it is lost.
+    /// Continues where others have settled. Every change that this process knows of must be there, unless others have
+    /// recorded its loss.
     private func takeUp(_ known: Knowledge, _ found: ServerTables.Turn) throws(StoreError) -> Step {
         let transaction = try WriteTransaction(tables, context, committedHead: known.head)
         if try isThere(transaction, found) {
             tables.rollBack()
             watch.settle(history, changes: found.changes)
-            // Users that this process has read, but not changed, may have gone back.
+            // Users that this process has read but not changed may have been set back.
             return .settled(transaction, haveBeenLost: context.incarnation > known.incarnation)
         }
         let fresh = try WriteTransaction(tables, context)
@@ -60,11 +61,12 @@ struct FailoverSettlement {
             watch.settle(history, changes: found.changes)
             return .settled(fresh, haveBeenLost: true)
         }
-        // They could not know of it: this process came back too late. Or the database was put back under a server that goes on.
+        // The others could not know of it: this process came back too late. Or the database was set back under a
+        // running server.
         return try conclude(known, found, redone: 0, isKept: false)
     }
 
-    /// Begins. False where what this process has made, or has seen others make, is missing.
+    /// Begins the transaction. False if a change that this process made, or saw others make, is missing.
     private func isThere(
         _ transaction: WriteTransaction, _ found: ServerTables.Turn
     ) throws(StoreError) -> Bool {
@@ -82,10 +84,11 @@ struct FailoverSettlement {
     ) throws(StoreError) -> Step {
         var found = found
         var redone = try redo(&found, withDoubtful: false)
-        // Also what was only seen: a standby that was not the synchronous one may lack what was promised to others.
+        // Includes changes that were only seen: a standby that was not the synchronous one may lack changes promised to
+        // others.
         let own = watch.knownChanges
         var peers = try tables.report(owner, own, left: watch.left, in: history)
-        // What is missing may be a commit whose outcome its process never heard.
+        // The missing change may be a commit whose process never learned the outcome.
         if peers.knownChanges > found.changes, peers.missing == 0 || hasWaited {
             redone += try redo(&found, withDoubtful: true)
             peers = try tables.report(owner, own, left: watch.left, in: history)
@@ -103,7 +106,7 @@ struct FailoverSettlement {
         return .waiting
     }
 
-    /// Does once more what is missing and remembered here. Gives how many transactions that were.
+    /// Redoes the missing transactions that this process remembers. Returns their number.
     private func redo(_ found: inout ServerTables.Turn, withDoubtful: Bool) throws(StoreError) -> Int {
         let missing = memory.transactions(after: found.changes, withDoubtful: withDoubtful)
         guard let first = missing.first, let last = missing.last else { return 0 }
@@ -111,7 +114,7 @@ struct FailoverSettlement {
         for transaction in missing { try tables.redo(transaction.changes) }
         guard try WriteTransaction.lastHead(tables) == last.after else {
             throw StoreError(
-                .rollbackSuspected, "what was committed before the failover does not come to the same again",
+                .rollbackSuspected, "replaying the commits from before the failover gives another result",
                 hint: "find out who changed the database; nothing is written to it")
         }
         if last.number == memory.doubtful?.number { memory.keepDoubtful() }
@@ -120,7 +123,7 @@ struct FailoverSettlement {
         return missing.count
     }
 
-    /// Ends it for all processes, and records it.
+    /// Ends the settlement for all processes, and records it.
     private func conclude(
         _ known: Knowledge, _ found: ServerTables.Turn, redone: Int, isKept: Bool
     ) throws(StoreError) -> Step {
@@ -137,7 +140,7 @@ struct FailoverSettlement {
         return done(transaction, changes, haveBeenLost: true)
     }
 
-    /// nil where this process misses what it knows, whatever the numbers say.
+    /// nil if this process misses a change that it knows of, whatever the numbers say.
     private func kept(
         _ known: Knowledge, _ found: ServerTables.Turn, _ redone: Int
     ) throws(StoreError) -> WriteTransaction? {

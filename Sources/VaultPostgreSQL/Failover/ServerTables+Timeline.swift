@@ -1,29 +1,29 @@
 import VaultStorage
 
-/// The engine's own rows about the server's history, of which all processes of a vault know.
+/// The engine's own rows about the server's timeline, which all processes of a vault share.
 extension ServerTables {
-    /// How far the vault is, and in which history people work.
+    /// The vault's last change number, and the timeline on which it is used.
     struct Turn {
         var changes: Int64
         let history: ServerTimeline
-        /// Whether the tables are still those, and in that database, in which people work: a copy is not.
+        /// Whether these are still the tables, in the database, that the processes use; false in a copy.
         let isHere: Bool
         /// Whether the last commit waited for a standby.
         let isSynchronous: Bool
     }
 
-    /// Of the processes that had the vault open before the failover.
+    /// The other processes that had the vault open before the failover.
     struct Peers {
-        /// How many have not yet said what they know.
+        /// The number of those that have not yet reported what they know.
         let missing: Int64
-        /// The same of those that have changed nothing, as far as this server knows.
+        /// The same for those that have changed nothing, as far as this server knows.
         let missingReaders: Int64
         let survivors: Int64
-        /// The most changes that one knows of.
+        /// The highest number of changes that one of them knows of.
         let knownChanges: Int64
     }
 
-    /// A transaction in which no other process can change the vault, and in which nothing is recorded yet.
+    /// Begins a transaction in which no other process can change the vault, and in which nothing is recorded yet.
     func beginSettling() throws(StoreError) -> Turn {
         try begin(.writing)
         let row = try ask(Self.look)
@@ -34,8 +34,8 @@ extension ServerTables {
             isHere: row.integer(0, 4) != 0, isSynchronous: row.integer(0, 3) != 0)
     }
 
-    /// Whether the history of this connection is the one in which the vault is changed; the watch then goes on from there.
-    /// And in which database and table that is.
+    /// Whether the vault is changed on this connection's timeline; if so, the tracker continues from there. Also
+    /// returns the database and table that the rows are in.
     func whereabouts(_ watch: TimelineTracker) throws(StoreError) -> (isSettled: Bool, place: Int64) {
         let row = try ask(Self.state)
         guard row.rowCount == 1 else { throw .lacksEngineState }
@@ -46,7 +46,7 @@ extension ServerTables {
         return (true, place)
     }
 
-    /// Carries out commands as they were carried out before.
+    /// Runs commands as they were run before.
     func redo(_ changes: [RecordedChange]) throws(StoreError) {
         for change in changes { try connection.send(change.statement, change.parameters) }
         try connection.sync()
@@ -56,7 +56,7 @@ extension ServerTables {
         try connection.send(Self.setChanges, Parameters([.integer(changes)]))
     }
 
-    /// Lets everyone work in this history.
+    /// Lets all processes work on this timeline.
     func setHistory(_ history: ServerTimeline?, changes: Int64) throws(StoreError) {
         guard let history else { throw .unreachable }
         try connection.send(
@@ -67,15 +67,15 @@ extension ServerTables {
         noteTurn(changes)
     }
 
-    /// Says what this process knows, and gives what all of them have said.
+    /// Reports what this process knows, and returns what all processes have reported.
     ///
-    /// A report counts until the history is settled, also where another failover comes before: nothing is changed meanwhile.
-    /// A process that had ended long before the last sign of life in the former history is not waited for: its commits stand
-    /// in the server's log before that sign. Nor is one that another process knows to have left in good order: the server that
-    /// is gone has told so, and its log may have come to its end before that. One that has changed nothing is waited for
-    /// shortly.
+    /// A report counts until the timeline is settled, even across another failover: nothing is changed meanwhile. There
+    /// is no wait for a process that ended long before the last sign of life on the former timeline: its commits
+    /// precede that sign in the server's log. Nor is there one for a process that another process saw leave cleanly:
+    /// the failed server had announced that, although its surviving log may end earlier. The wait for a process that
+    /// has changed nothing is short.
     ///
-    /// - Parameter left: Those who have left; everything that they have committed is among the known changes.
+    /// - Parameter left: the processes that have left; everything that they committed is among the known changes.
     func report(
         _ owner: Int64?, _ known: Int64?, left: [Int64], in history: ServerTimeline?
     ) throws(StoreError) -> Peers {
@@ -95,10 +95,10 @@ extension ServerTables {
             knownChanges: row.integer(0, 2))
     }
 
-    /// `pg_restore` makes new tables, and a copy of a database is another one.
+    /// `pg_restore` creates new tables, and a copy of a database is a different database.
     private static let place =
         "((SELECT oid FROM pg_database WHERE datname = current_database())::int8 << 32 | tableoid::int8)"
-    /// Whether a row of `engineState` is where it was written.
+    /// Whether a row of `engineState` is in the table and database where it was written.
     static let isHere = #"("place" = \#(place))::int::int8"#
 
     private static let state = Statement(
@@ -142,5 +142,5 @@ extension ServerTables {
 }
 
 extension StoreError {
-    static var lacksEngineState: StoreError { StoreError(.damaged, "the vault lacks the row of its engine") }
+    static var lacksEngineState: StoreError { StoreError(.damaged, "the vault's engineState row is missing") }
 }

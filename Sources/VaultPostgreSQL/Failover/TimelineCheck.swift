@@ -1,7 +1,7 @@
 import Synchronization
 import VaultStorage
 
-/// Changes nothing: the writer looks at the server's history before anything else.
+/// Changes nothing: it makes the writer check the server's timeline.
 final class TimelineCheck: WriteOperation {
     let comesAfterCommit = false
     private let failure = Mutex<StoreError?>(nil)

@@ -1,7 +1,7 @@
 import CProcess
 import Glibc
 
-/// Wakes a thread that listens to a server as well.
+/// Wakes a thread that also listens to a server.
 final class Doorbell: Sendable {
     private let outside: Int32
     private let inside: Int32
@@ -22,7 +22,7 @@ final class Doorbell: Sendable {
         unsafe _ = write(outside, &byte, 1)
     }
 
-    /// Sleeps until it rings or the server says something, and for so long at most, whatever happens to the clock.
+    /// Sleeps until it rings or the server sends something, but no longer than this, whatever happens to the clock.
     func sleep(_ milliseconds: Int32, listeningTo connection: ServerConnection?) {
         var entries = [inside, connection?.socket ?? -1].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         unsafe _ = poll(&entries, nfds_t(entries.count), milliseconds)

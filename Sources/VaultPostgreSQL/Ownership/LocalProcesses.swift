@@ -2,18 +2,18 @@ import Glibc
 import VaultCrypto
 package import VaultStorage
 
-/// The processes of this machine that have one vault open, as its kernel knows them: exactly. Each holds a lock on a file of
-/// its own. Replies that the vault could not take lie in files here, too, and belong to these processes.
+/// The processes of this machine that have a vault open, exactly as its kernel knows them. Each holds a lock on its own
+/// file. Files here also hold replies that the vault could not accept, and belong to these processes.
 ///
-/// That a file is not locked proves that its process has ended only where the lock would be seen: in the file itself and not in
-/// a copy of it (the image of a machine whose service runs), and since this kernel started (another machine on the same
-/// network file system has its own). So the file says which one it is.
+/// A missing lock proves that the process has ended only where the lock would be visible: in the file itself rather
+/// than a copy (an image of a machine whose service runs), and since this kernel started (another machine on the same
+/// network file system has its own locks). So the file identifies itself and the kernel's start.
 final class LocalProcesses: Ownership {
     let owner: Int64
     private let directory: String
     private let file: Descriptor
 
-    /// - Parameter directory: one that only this user can write.
+    /// - Parameter directory: writable for this user only.
     init(_ owner: Int64, in directory: String) throws(StoreError) {
         self.owner = owner
         self.directory = directory
@@ -31,7 +31,7 @@ final class LocalProcesses: Ownership {
         forgetEnded()
     }
 
-    /// For the spool: a process makes its file before it has anything to keep.
+    /// For the spool: a process creates its file before it has anything to keep.
     func isAlive(_ owner: Int64) -> Bool {
         switch state(of: owner) {
         case .alive: true
@@ -39,14 +39,14 @@ final class LocalProcesses: Ownership {
         }
     }
 
-    /// Whether a process was here, and is no more.
+    /// Whether a process was here and has ended.
     func hasEnded(_ owner: Int64) -> Bool { state(of: owner) == .ended }
 
     private enum State {
         case alive, ended
-        /// Not locked, which says nothing.
+        /// Not locked, which proves nothing.
         case unproven
-        /// None of that name has left anything here.
+        /// No process with that name has left anything here.
         case unknown
     }
 
@@ -61,7 +61,7 @@ final class LocalProcesses: Ownership {
         return OwnershipRules.hasEnded(isLocked: false, isProven: isProven) ? .ended : .unproven
     }
 
-    /// Which file this is, since which start of the kernel. Empty if the kernel does not say.
+    /// Identifies this file and this start of the kernel. Empty if the kernel does not report it.
     private static func mark(of file: Descriptor) -> [UInt8] {
         let boot = unsafe open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
         guard boot >= 0 else { return [] }
@@ -76,7 +76,7 @@ final class LocalProcesses: Ownership {
         return count > 0 ? Array(bytes.prefix(count)) : []
     }
 
-    /// Removes files of processes that ended without doing so, once nobody can ask for them any more.
+    /// Removes files that processes left when they ended, once no process can ask for them any more.
     func forgetEnded() {
         guard let entries = unsafe opendir(directory) else { return }
         defer { unsafe _ = closedir(entries) }
@@ -100,9 +100,10 @@ final class LocalProcesses: Ownership {
         return now.tv_sec - info.st_mtim.tv_sec > Self.keptFor
     }
 
-    /// Shows the others that this process no longer has the vault open.
+    /// Shows the other processes that this one no longer has the vault open.
     ///
-    /// - Parameter isFinished: Whether nothing of it is left there; otherwise its file stays, to show that it has ended.
+    /// - Parameter isFinished: whether it left nothing in the vault; otherwise its file stays, to show that it has
+    ///   ended.
     func leave(isFinished: Bool) {
         if ForkGuard.isForked { return }
         if isFinished { unsafe _ = unlink(Self.path(of: owner, in: directory)) }
@@ -114,11 +115,11 @@ final class LocalProcesses: Ownership {
     private static func path(of owner: Int64, in directory: String) -> String { "\(directory)/\(owner)\(suffix)" }
 }
 
-/// Where a machine keeps what belongs to a vault on a server.
+/// The directory of this machine's files for vaults on a server.
 package struct StateDirectory: Sendable {
     private let base: String
 
-    /// - Parameter path: Where it is; nil: systemd's state directory of the service, or the user's own.
+    /// - Parameter path: its path; nil: the service's state directory from systemd, or the user's own.
     package init(_ path: String?) throws(StoreError) {
         if let path {
             base = path
@@ -130,11 +131,11 @@ package struct StateDirectory: Sendable {
             base = "\(home)/.local/state/tokenvault"
         } else {
             throw StoreError(
-                .unsafeFile, "there is no directory for replies that the database server cannot take",
+                .unsafeFile, "there is no directory for replies that the database server cannot accept",
                 hint: "set STATE_DIRECTORY, XDG_STATE_HOME or HOME, or name a directory")
         }
         guard base.hasPrefix("/") else {
-            throw StoreError(.invalidValue, "the state directory is no absolute path: \(base)")
+            throw StoreError(.invalidValue, "the state directory is not an absolute path: \(base)")
         }
     }
 
@@ -142,7 +143,7 @@ package struct StateDirectory: Sendable {
         unsafe getenv(name).map { unsafe String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// The part of one vault, made if it is not there.
+    /// The subdirectory of one vault, created if it is missing.
     func directory(of vault: Bytes16) throws(StoreError) -> String {
         let path = "\(base)/\(Base32.encode(vault))"
         var made = ""

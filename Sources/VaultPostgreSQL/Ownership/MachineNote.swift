@@ -2,13 +2,13 @@ import Glibc
 import VaultCrypto
 import VaultStorage
 
-/// What the processes of this machine knew last of a vault, for the next one of them. Where a database is put back to an
-/// earlier state, everything in it goes back, and the server says nothing of it if it starts in its former history.
+/// The last known state of a vault, left by the processes of this machine for the next one. If a database is set back to an
+/// earlier state, everything in it is set back, and the server does not show that if it starts on its former timeline.
 struct MachineNote {
     let history: ServerTimeline
     let changes: Int64
     let incarnation: Int64
-    /// The end of the trail after a change that a process of this machine has made.
+    /// The end of the trail after the last change made by a process of this machine.
     let head: WriteTransaction.AuditHead?
 
     init(history: ServerTimeline, changes: Int64, incarnation: Int64, head: WriteTransaction.AuditHead?) {
@@ -18,7 +18,7 @@ struct MachineNote {
         self.head = head
     }
 
-    /// nil if there is none, or none that can be read.
+    /// nil if there is no readable note.
     init?(at path: String) {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard file >= 0 else { return nil }
@@ -35,7 +35,7 @@ struct MachineNote {
         head = link.map { WriteTransaction.AuditHead(sequence: numbers[5], mac: $0) }
     }
 
-    /// As a whole or not at all. That it lasts is not waited for: it is for those who come later.
+    /// Writes the note completely or not at all. Does not wait for the disk: the note is for later processes.
     func write(to path: String, by owner: Int64) {
         let link = head.map { Self.hex($0.mac.array) } ?? "-"
         let numbers = [Self.format, history.system, history.timeline, changes, incarnation, head?.sequence ?? 0]
@@ -56,7 +56,7 @@ struct MachineNote {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// Empty if they are none.
+    /// Empty if it is not valid hex.
     private static func bytes(_ hex: Substring) -> [UInt8] {
         let digits = hex.utf8.map { Character(UnicodeScalar($0)).hexDigitValue }
         guard digits.count.isMultiple(of: 2) else { return [] }
@@ -70,19 +70,19 @@ struct MachineNote {
 }
 
 extension MachineNote {
-    /// Whether the vault lacks what was known. From then on the watch knows it, too.
+    /// Whether the vault lacks a known change. From then on the tracker knows it, too.
     func isAhead(of tables: ServerTables, _ context: VaultContext, _ watch: TimelineTracker) -> Bool {
         guard let found = watch.knownChanges else { return false }
         watch.note(changes, in: history)
         if history == watch.history, changes > found { return true }
-        // A row that cannot be read is another matter, of which others speak.
+        // An unreadable row is a different problem, which is reported elsewhere.
         return head.map { (try? WriteTransaction(tables, context).lacks($0)) ?? false } ?? false
     }
 
-    /// Leaves for the next process of this machine what this one knows, unless another one knows more.
+    /// Leaves this process's knowledge for the next process of this machine, unless another process knows more.
     static func keep(_ watch: TimelineTracker, _ context: VaultContext, at path: String, by owner: Int64) {
         guard let history = watch.history, let changes = watch.knownChanges else { return }
-        // What was known before all logins were held is of no use any more.
+        // Knowledge from before all logins were held no longer counts.
         let last = MachineNote(at: path).flatMap { $0.incarnation == context.incarnation ? $0 : nil }
         if let last, last.history == history, last.changes > changes { return }
         let heads = [watch.head, last?.head].compactMap(\.self)
@@ -92,7 +92,7 @@ extension MachineNote {
         ).write(to: path, by: owner)
     }
 
-    /// One for each place: a copy of the database knows nothing of what the original has come to.
+    /// One per database and table: a copy of the database does not know of the original's later changes.
     static func path(in directory: String, _ address: ServerAddress, place: Int64) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in "\(address.display) \(place)".utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

@@ -3,15 +3,15 @@ import Synchronization
 import VaultCrypto
 import VaultStorage
 
-/// Shows other machines that this process lives, and tells this process whether they can see it.
+/// Shows other machines that this process lives, and shows this process whether they can see it.
 ///
-/// A thread of its own holds the lock by a connection of its own, and proves once a second that the server still answers.
-/// When the connection is lost it takes the same lock by a new one.
+/// A separate thread holds the lock on its own connection, and proves once a second that the server still answers. When
+/// the connection is lost, it takes the same lock on a new one.
 final class ProcessLock: Sendable {
     private static let heartbeat: Int32 = 1_000
     private static let beatsToMemory = 10
-    /// How long a process that ends waits for others to hear of its last commits: while the server answers, and for one that
-    /// takes its place.
+    /// How long an ending process waits for others to learn of its last commits: while the server answers, and for a
+    /// server that replaces it.
     private static let longestFarewell = (Duration.seconds(2), Duration.seconds(15))
 
     let owner: Int64
@@ -22,11 +22,11 @@ final class ProcessLock: Sendable {
     private struct State {
         var lastProof: Duration?
         var isConnected = true
-        /// Whether others are to look at once.
+        /// Whether others must check at once.
         var mustReport = false
         var isEnding = false
         var hasEnded = false
-        /// Whether nothing of this process was left in the vault.
+        /// Whether this process left nothing in the vault.
         var hasLeft = false
     }
 
@@ -43,17 +43,17 @@ final class ProcessLock: Sendable {
         self.watch = watch
         self.uptime = uptime
         owner = SecureRandom.bytes(8).reduce(Int64(0)) { $0 << 8 | Int64($1) } & (1 << 62 - 1) | 1
-        guard let bell = Doorbell() else { throw StoreError(.outOfMemory, "the system gives no descriptors") }
+        guard let bell = Doorbell() else { throw StoreError(.outOfMemory, "the system has no file descriptors left") }
         self.bell = bell
         let start = uptime()
         let connection = try Self.connect(address, owner, isFirst: true, lost: nil)
         let session = try ServerSession(of: connection)
         state.withLock { $0.lastProof = start }
         let isStarted = OwnThread.start { self.run(connection, session) }
-        guard isStarted else { throw StoreError(.outOfMemory, "the system gives no thread to hold the vault's lock") }
+        guard isStarted else { throw StoreError(.outOfMemory, "the system has no thread left for the vault's lock") }
     }
 
-    /// A clock that goes on while the machine sleeps.
+    /// A clock that keeps running while the machine sleeps.
     static let uptime: @Sendable () -> Duration = {
         var time = timespec()
         guard unsafe clock_gettime(CLOCK_BOOTTIME, &time) == 0 else { return .zero }
@@ -70,9 +70,9 @@ final class ProcessLock: Sendable {
         }
     }
 
-    /// Lets the lock go. What this process has begun and not ended stays its own for as long as that may take.
+    /// Releases the lock. Work that this process has begun and not ended stays its own for as long as it may take.
     ///
-    /// - Returns: Whether there was nothing of that kind.
+    /// - Returns: whether there was no such work.
     @discardableResult
     func release() -> Bool {
         if ForkGuard.isForked { return false }
@@ -82,13 +82,13 @@ final class ProcessLock: Sendable {
         }
         if isFirst { bell.ring() }
         ended.wait()
-        // For the next one who waits.
+        // For the next waiter.
         ended.send()
         return state.withLock { $0.hasLeft }
     }
 
-    /// Waits until another process, if there is one, has heard of all that this one has had committed: after a failover that
-    /// has lost it, a process must be there that misses it. Meanwhile this one still takes part.
+    /// Waits until another process, if there is one, knows of all of this one's commits: after a failover that has lost
+    /// them, a process must be there that misses them. Meanwhile this one still takes part.
     func sayFarewell() {
         if ForkGuard.isForked { return }
         let start = SuspendingClock.now
@@ -106,10 +106,10 @@ final class ProcessLock: Sendable {
 
     private func run(_ first: ServerConnection, _ firstSession: ServerSession) {
         var connection: ServerConnection? = first
-        // The one that held the lock last. The server may not have noticed its end.
+        // The session that held the lock last. The server may not have noticed its end.
         var session = firstSession
         var beats = 0
-        // Those who have left: what they have committed is known by the next proof.
+        // Processes that have left: the next proof covers their commits.
         var left: [Int64] = []
         while !state.withLock({ $0.isEnding }) {
             bell.sleep(left.isEmpty ? Self.heartbeat : 0, listeningTo: connection)
@@ -123,7 +123,7 @@ final class ProcessLock: Sendable {
                     try watch.refuseFormer(made.history)
                     session = try ServerSession(of: made)
                     connection = made
-                    // If another server has taken over, this process begins to settle that.
+                    // If another server has taken over, this process starts to settle that.
                     try? watch.require(made.history)
                 }
                 state.withLock { ($0.lastProof, $0.isConnected) = (start, true) }
@@ -154,21 +154,21 @@ final class ProcessLock: Sendable {
         try connection.sync(OwnershipRules.longestSilence)
         let answer = try connection.answer(to: command)
         guard answer.rowCount == 1 else {
-            // Without its row this process counts as one that has left in good order.
+            // Without its row, this process counts as one that has left cleanly.
             return try Self.arrive(connection, owner, hasChanged: hasChanged)
         }
         watch.note(
             answer.integer(0, 0), in: connection.history, since: known,
             heardOf: answer.isNull(0, 1) ? nil : answer.integer(0, 1))
         watch.noteLeft(left, in: connection.history)
-        // Said during this proof, so perhaps of changes that it has not seen.
+        // These arrived during this proof, so they may refer to changes that it has not seen.
         left = Self.owners(connection.takeNotifications())
     }
 
-    /// Named by those who leave. Who only wants to be heard says nothing.
+    /// A leaving process sends its name. One that only wants others to learn of its commits sends none.
     private static func owners(_ payloads: [String]) -> [Int64] { payloads.compactMap { Int64($0) } }
 
-    /// Takes the own row away, unless something is still under way, or others wait for what this process knows of the time
+    /// Deletes this process's row, unless work is still in progress, or others wait for what this process knows from
     /// before a failover.
     private func leave(_ connection: ServerConnection?) -> Bool {
         guard let connection else { return false }
@@ -189,11 +189,12 @@ final class ProcessLock: Sendable {
     ) throws(StoreError) -> ServerConnection {
         let connection = try ServerConnection(address)
         try SessionSettings.apply(to: connection, address)
-        // No one waits for the proof that this process lives to reach the disk.
+        // No process waits for the proof of life to reach the disk.
         try connection.send(asynchronously)
         let command = try connection.send(AdvisoryLock.take, Parameters([.integer(owner)]))
         guard try connection.answer(to: command).integer(0, 0) == 1 else {
-            // The lock's number is this process's own, so only its lost connection can hold it: behind a proxy, for ever.
+            // The lock's number is this process's own, so only its lost connection can hold it: behind a proxy,
+            // permanently.
             try lost?.end(by: connection)
             throw .unreachable
         }
@@ -234,9 +235,9 @@ final class ProcessLock: Sendable {
             WHERE o."owner" <> $1 AND o."lastSeenAt" > clock_timestamp() - interval '3 seconds')
         """, [.integer])
     private static let listen = Statement("LISTEN tokenvault")
-    /// To those of other vaults in the database, too: it costs them one heartbeat more.
+    /// Also reaches processes of other vaults in the database: it costs them one more heartbeat.
     private static let tell = Statement("NOTIFY tokenvault")
-    /// After a failover the row may be gone; and when it was seen last before that, is told by what is there.
+    /// After a failover the row may be gone; the values that are there say when it was last seen.
     private static let arrive = Statement(
         """
         INSERT INTO "process" ("owner", "host", "pid", "timeline", "hasChanged") VALUES ($1, $2, $3, $4, $5 <> 0)
@@ -247,7 +248,7 @@ final class ProcessLock: Sendable {
                 ELSE "process"."seenBefore" END,
             "timeline" = $4, "lastSeenAt" = clock_timestamp(), "hasChanged" = "process"."hasChanged" OR $5 <> 0
         """, [.integer, .text, .integer, .integer, .integer])
-    /// Tells the others if it has changed anything: a standby may have that, and not the end of the row.
+    /// Notifies the others if it has changed anything: a standby may have the change but not the row's end.
     private static let depart = Statement(
         """
         WITH "gone" AS (
@@ -259,8 +260,8 @@ final class ProcessLock: Sendable {
             count(*) FILTER (WHERE "hasChanged" AND pg_notify('tokenvault', "owner"::text) IS NOT NULL)
         FROM "gone"
         """, [.integer, .integer])
-    /// Rows of processes that ended in no good order and have given no sign of life for a day, once nothing of theirs is
-    /// left. One that lives may be without its lock for a moment.
+    /// Rows of processes that did not end cleanly and have shown no sign of life for a day, once they have nothing left
+    /// in the vault. A living process may be without its lock for a moment.
     private static let forget = Statement(
         """
         DELETE FROM "process" p

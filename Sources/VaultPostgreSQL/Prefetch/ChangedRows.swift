@@ -1,22 +1,22 @@
 import VaultStorage
 
-/// Which rows a transaction has changed so far, told by their values: enough to see that an answer from before still holds.
-/// In doubt it does not.
+/// The rows that a transaction has changed so far, identified by their values: enough to see that an earlier result
+/// still holds. In doubt it does not.
 struct ChangedRows {
     private struct Cell: Hashable {
         let column: Column
         let value: Parameters.Value
     }
 
-    /// Tables of whose rows any may have been changed.
+    /// Tables in which any row may have been changed.
     private var whole: Set<Table> = []
-    /// Values by which rows were found that were there.
+    /// Values that identified existing rows.
     private var touched: Set<Cell> = []
     private var touchedColumns: [Table: Set<Column>] = [:]
-    /// Columns that rows have got new values in, and the values by which rows may be found.
+    /// Columns with new values in some rows, and the values that may identify those rows.
     private var writtenColumns: Set<Column> = []
     private var written: Set<Cell> = []
-    /// Columns of rows that were there.
+    /// Columns of existing rows.
     private var updatedColumns: Set<Column> = []
     /// Tables with new rows whose numbers the server has chosen.
     private var numbered: Set<Table> = []
@@ -72,9 +72,9 @@ struct ChangedRows {
         }
     }
 
-    // MARK: Answers
+    // MARK: Results
 
-    /// Whether an answer from before these changes is as it would be now.
+    /// Whether a result from before these changes would be the same now.
     func spares(_ answer: ResultSet, to reach: QueryReach, _ parameters: Parameters) -> Bool {
         if isEmpty { return true }
         guard let links = reach.links, updatedColumns.isDisjoint(with: reach.others) else {
@@ -91,7 +91,7 @@ struct ChangedRows {
             || writtenColumns.contains { $0.table == table }
     }
 
-    /// Whether a row has come, or was changed, that is found by a value of the answer.
+    /// Whether there is a new or changed row that a value of the result would find.
     private func hasNewRow(_ link: QueryReach.Link, _ answer: ResultSet, _ parameters: Parameters) -> Bool {
         let table = link.column.table
         if link.column.name == table.key, numbered.contains(table) { return true }
@@ -130,7 +130,7 @@ struct ChangedRows {
 }
 
 extension Table {
-    /// Whether the values of a column are kept, so that a change of one row is told from that of another.
+    /// Whether the values of a column are kept, so that changes of one row can be distinguished from those of another.
     fileprivate func findsRows(by column: String) -> Bool {
         column == key || fields.contains { $0.name == column && ($0.isUnique || $0.reference != nil) }
     }

@@ -1,6 +1,6 @@
 import VaultStorage
 
-/// Answers to questions that are still to be asked, in one transaction or for one reading.
+/// Results of queries that are still to come, in one transaction or for one read.
 struct PrefetchedResults {
     private struct Key: Hashable {
         let query: Query
@@ -27,9 +27,9 @@ struct PrefetchedResults {
         if !commands.isEmpty { changed.note(operation, parameters) }
     }
 
-    /// The command that asked this, if what has been changed since leaves its answer as it is.
+    /// The prefetched command for this query, if the changes since then leave its result unchanged.
     ///
-    /// - Parameter isLast: Whether it is not given once more.
+    /// - Parameter isLast: whether it is returned only this time.
     mutating func answer(
         to query: Query, _ reach: QueryReach, _ parameters: Parameters, isLast: Bool
     ) -> ResultSet? {

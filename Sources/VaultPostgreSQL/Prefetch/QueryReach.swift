@@ -1,12 +1,13 @@
 import VaultStorage
 
-/// By which values rows come into the answer of a query: what tells whether a change of a row can have changed an answer
-/// that was given before.
+/// The values that select the rows of a query's result. They show whether a change of a row can have changed an earlier
+/// result.
 ///
-/// The rows of the first table are found by a value that is a parameter, and those of each other table by a value of a row
+/// Rows of the first table are found by a parameter's value, and rows of each other table by a value of an earlier row.
+/// Any other query has no reach: any change of its tables may change its result.
 /// before. A query of another kind has no reach: any change of its tables may change its answer.
 struct QueryReach {
-    /// Where a value of the answer's rows is found.
+    /// Where a value of the result's rows is found.
     enum Source {
         case parameter(Int32)
         case output(Int32)
@@ -18,10 +19,10 @@ struct QueryReach {
     }
 
     let tables: [Table]
-    /// For each table the value by which its rows are found; nil: that is not known of one of them.
+    /// For each table, the value that finds its rows; nil: it is unknown for one of them.
     let links: [Link]?
     private let known: [Column: Source]
-    /// Other columns that decide which rows are in the answer, or in which order.
+    /// Other columns that decide which rows are in the result, or in which order.
     let others: Set<Column>
 
     init(_ selection: Query.Selection) {
@@ -41,7 +42,7 @@ struct QueryReach {
             }
         }
         for join in selection.joins {
-            // The two are equal in each row of the answer, unless the join is optional.
+            // The two are equal in each row of the result, unless the join is optional.
             guard let source = known[join.other] ?? (join.isOptional ? nil : known[join.column]) else { continue }
             if known[join.column] == nil { known[join.column] = source }
             links.append(Link(column: join.column, source: source))
@@ -57,7 +58,7 @@ struct QueryReach {
 }
 
 extension Query {
-    /// nil for what changes something.
+    /// nil for a change.
     var reach: QueryReach? {
         if case .select(let selection) = operation { QueryReach(selection) } else { nil }
     }

@@ -1,6 +1,6 @@
 import VaultStorage
 
-/// A connection that only reads, with what reads by it. Used by one thread at a time.
+/// A read-only connection and its reader. Used by one thread at a time.
 struct OpenReader: @unchecked Sendable {
     let tables: ServerTables
     let reader: Reader

@@ -1,8 +1,8 @@
-/// Whether it is worth while to wait a moment for a server's answer. Where answers take longer, it is tried ever more
-/// seldom: a moment is lost each time.
+/// Whether to wait a moment for a server's answer on the calling thread. Where answers take longer, it tries this less
+/// and less often: each attempt wastes a moment.
 struct ReadTimeout {
-    /// How long an answer may take, for the next one to be waited for: several times what a server takes on the same
-    /// machine, or on one beside it.
+    /// How long an answer may take for the next one to be waited for: several times what a server takes on the same
+    /// machine or a neighbouring one.
     private static let moment = Duration.microseconds(200)
     private static let mostMisses = 10
 
@@ -15,7 +15,7 @@ struct ReadTimeout {
         return false
     }
 
-    /// - Parameter time: How long an answer took; nil if it did not come.
+    /// - Parameter time: how long an answer took; nil if it did not come.
     mutating func note(_ time: Duration?) {
         if let time, time <= Self.moment {
             misses = 0

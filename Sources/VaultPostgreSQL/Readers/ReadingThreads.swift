@@ -2,10 +2,10 @@ import Glibc
 import Synchronization
 import VaultStorage
 
-/// Threads on which reads wait for a server. Swift's own are as many as the machine has processors, and everything
-/// asynchronous in the process shares them.
+/// Threads on which reads wait for a server. Swift has only as many threads as the machine has processors, and
+/// everything asynchronous in the process shares them.
 ///
-/// A read is a part of its caller's task that runs here: its body need not be copied nor outlive the call.
+/// A read is a part of its caller's task that runs here: its body need not be copied or outlive the call.
 final class ReadingThreads: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
@@ -18,11 +18,11 @@ final class ReadingThreads: TaskExecutor {
     private let state = Mutex(State())
     private let work = ThreadSignal()
 
-    /// - Parameter limit: as many as connections for reading may be in use at once. Each vault has its own, so that reads
-    ///   which wait for one server hold up no read of a vault on another.
+    /// - Parameter limit: the maximum number of connections for reading in use at once. Each vault has its own threads,
+    ///   so reads that wait for one server block no read of a vault on another.
     init(limit: Int) { self.limit = limit }
 
-    /// Lets the threads end. What still comes runs on threads that end when it has.
+    /// Lets the threads end. Later work runs on threads that end after it.
     func close() {
         let idle = state.withLock { state in
             state.isClosed = true
@@ -45,7 +45,7 @@ final class ReadingThreads: TaskExecutor {
             state.threads -= 1
             return state.threads == 0
         }
-        // The system gives no thread: better here than never.
+        // The system provides no thread: running it here is better than never.
         if isAlone { drain() } else { work.send() }
     }
 

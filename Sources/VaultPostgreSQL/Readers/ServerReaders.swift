@@ -1,16 +1,16 @@
 import Synchronization
 import VaultStorage
 
-/// Connections for reading. One that has met an error of the network is given up.
+/// Connections for reading. One that has met a network error is discarded.
 final class ServerReaders: Sendable {
-    /// How many there are at once.
+    /// The maximum number of connections at once.
     static let limit = 4
 
     private struct State {
         var idle: [OpenReader] = []
-        /// Those in use too.
+        /// Including those in use.
         var count: Int
-        /// Threads that wait for one.
+        /// Threads that wait for a connection.
         var waiting = 0
         var isClosed = false
         var patience = ReadTimeout()
@@ -36,10 +36,11 @@ final class ServerReaders: Sendable {
 
     // MARK: On a thread that must not wait
 
-    /// Reads what one question brings, if the server answers it within a moment. To change threads and back costs more than
-    /// that, and where the server is further away nothing is tried for long.
+    /// Reads the result of one query, if the server answers it within a moment. Changing threads and back costs more
+    /// than that, and where the server is further away, attempts soon become rare.
     ///
-    /// - Returns: nil if it did not, or if the body asked more. Then it has to run on a thread that may wait.
+    /// - Returns: nil if no answer came, or if the body made more queries. Then it has to run on a thread that may
+    ///   wait.
     func readAtOnce<R>(
         _ prefetchHint: PrefetchHint, _ body: (Reader) throws(StoreError) -> R
     ) throws(StoreError) -> R? {
@@ -70,7 +71,8 @@ final class ServerReaders: Sendable {
         }
     }
 
-    /// Whether it reads where this process works: after a failover the former primary may still answer.
+    /// Whether it reads from the server that this process works on: after a failover the former primary may still
+    /// answer.
     private func isCurrent(_ open: OpenReader) -> Bool {
         guard let history = watch.history else { return true }
         return open.tables.connection.history == history
@@ -78,7 +80,7 @@ final class ServerReaders: Sendable {
 
     // MARK: On a thread that may wait
 
-    /// On the calling thread, which waits for the server.
+    /// Reads on the calling thread, which waits for the server.
     func read<R>(_ body: (Reader) throws(StoreError) -> R) throws(StoreError) -> R {
         let open = try take()
         do throws(StoreError) {
@@ -91,13 +93,13 @@ final class ServerReaders: Sendable {
                 throw error
             }
         }
-        // The server may have been started anew since the connection was last used: a new one tells.
+        // The server may have restarted since the connection was last used: a new connection shows that.
         let fresh = try make()
         defer { giveBack(fresh) }
         return try fresh.reader.readNewest(body)
     }
 
-    /// By a connection of its own, for what may take long.
+    /// Reads on a connection of its own, for reads that may take long.
     func survey<R>(_ body: (Reader) throws -> R) throws -> R {
         try requireOpen()
         let open = try OpenReader(address, context, peers, watch, isSurvey: true)
@@ -133,17 +135,17 @@ final class ServerReaders: Sendable {
                 open.tables.connection.close()
                 return try make()
             case .idle(let open):
-                // It may still owe an answer that came too late for its reader.
+                // It may still be due an answer that came too late for its reader.
                 if !open.tables.connection.isSettled { try? open.tables.connection.sync() }
                 return open
             case .free: return try make()
-            // Never for long: who has one does not wait for a thread.
+            // Never for long: a thread that holds a connection does not wait for another thread.
             case .none: freed.wait()
             }
         }
     }
 
-    /// In a place that is taken already.
+    /// Makes a reader in a slot that is already reserved.
     private func make() throws(StoreError) -> OpenReader {
         do throws(StoreError) { return try OpenReader(address, context, peers, watch) } catch {
             leave { $0.count -= 1 }

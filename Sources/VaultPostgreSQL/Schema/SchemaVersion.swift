@@ -1,7 +1,7 @@
 import VaultMigrations
 import VaultStorage
 
-/// Which version the vault's tables have.
+/// The version of the vault's tables.
 enum SchemaVersion {
     static var known: Int { Migrations.postgreSQL.last?.version ?? 0 }
 
@@ -9,12 +9,12 @@ enum SchemaVersion {
         Int(try connection.answer(to: ask(connection)).integer(0, 0))
     }
 
-    /// Asks without waiting.
+    /// Sends the query without waiting.
     static func ask(_ connection: ServerConnection) throws(StoreError) -> Command {
         try connection.send(question)
     }
 
-    /// Refuses tables that are not those of this program.
+    /// Refuses tables whose version is not this program's.
     static func check(_ connection: ServerConnection) throws(StoreError) { try check(read(connection)) }
 
     static func check(_ answer: ResultSet) throws(StoreError) { try check(Int(answer.integer(0, 0))) }

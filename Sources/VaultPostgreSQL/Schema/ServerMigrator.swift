@@ -1,14 +1,14 @@
 import VaultMigrations
 import VaultStorage
 
-/// Makes the vault's tables, and brings them up to date. Forward only; each step and its record are one transaction, and of
-/// several processes that come at once each looks again once it has the lock.
+/// Creates and migrates the vault's tables. Forward only; each step and its record are one transaction, and of several
+/// concurrent processes each checks again once it has the lock.
 struct ServerMigrator {
     let connection: ServerConnection
     let address: ServerAddress
     var migrations = Migrations.postgreSQL
 
-    /// Steps that the vault has taken, and those that are pending.
+    /// The applied and the pending steps.
     func status() throws(StoreError) -> [MigrationStep] {
         var applied: [Int: Timestamp] = [:]
         if try ServerSchema(address.schema).content(connection) == .vault {
@@ -20,7 +20,7 @@ struct ServerMigrator {
         return migrations.map { MigrationStep(version: $0.version, name: $0.name, appliedAt: applied[$0.version]) }
     }
 
-    /// Applies what is pending, inside a transaction that is open.
+    /// Applies pending steps in the open transaction.
     func apply(after version: Int, at now: Timestamp) throws(StoreError) {
         for migration in migrations where migration.version > version {
             try run(migration)
@@ -34,12 +34,12 @@ struct ServerMigrator {
         try connection.sync()
     }
 
-    /// What one step does, without its record.
+    /// Runs one step, without its record.
     func run(_ migration: Migration) throws(StoreError) {
         for command in Self.commands(of: migration.sql) { try connection.send(Statement(command, isKept: false)) }
     }
 
-    /// Brings the vault up to date.
+    /// Migrates the vault.
     func migrate(at now: Timestamp) throws(StoreError) {
         try connection.send(Self.begin)
         do throws(StoreError) {
@@ -61,11 +61,11 @@ struct ServerMigrator {
         }
     }
 
-    /// The schema itself, if the role may make one and it is not there. One that holds anything is refused.
+    /// Creates the schema, if it is missing and the role may create one. Refuses a schema that holds anything.
     func makeSchema() throws(StoreError) {
         let schema = ServerSchema(address.schema)
         if try !schema.exists(connection) {
-            // The name is made of letters, digits and underscores.
+            // The name consists of letters, digits and underscores.
             try connection.send(Statement("CREATE SCHEMA \(address.schema)", isKept: false))
             try connection.sync()
         }
@@ -82,7 +82,7 @@ struct ServerMigrator {
         }
     }
 
-    /// Held until the transaction ends. Of this database's vaults one at a time is made or migrated.
+    /// Held until the transaction ends. Only one of this database's vaults is created or migrated at a time.
     func lock() throws(StoreError) {
         try connection.send(Self.take)
         try connection.sync()
@@ -99,8 +99,8 @@ struct ServerMigrator {
     private static let commit = Statement("COMMIT")
     private static let rollBack = Statement("ROLLBACK")
     private static let take = Statement("SELECT pg_advisory_xact_lock(8389754676633367137)")
-    /// As a change of the vault does: writers wait, and one that has the vault open looks at everything anew afterwards, at the
-    /// schema's version too.
+    /// As for a change of the vault: writers wait, and a process that has the vault open checks everything again
+    /// afterwards, including the schema's version.
     private static let takeTurn = Statement(
         #"UPDATE "engineState" SET "changeCount" = "changeCount" + 1 WHERE "id" = 1"#)
     private static let applied = Statement(#"SELECT "version", "appliedAt" FROM "migration""#)

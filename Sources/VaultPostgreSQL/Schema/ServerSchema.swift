@@ -3,12 +3,12 @@ import VaultStorage
 /// The schema as the server's catalogue describes it.
 struct ServerSchema {
     private let name: String
-    /// What the engine keeps beside the vault's tables.
+    /// The engine's tables in addition to the vault's own.
     private static let ownTables = ["engineState", "process"]
 
     init(_ name: String) { self.name = name }
 
-    /// What lies there: nothing, a vault, or something else.
+    /// The schema's content: nothing, a vault, or something else.
     enum Content { case nothing, vault, other }
 
     func content(_ connection: ServerConnection) throws(StoreError) -> Content {
@@ -52,7 +52,7 @@ struct ServerSchema {
         StoreError(.damaged, "the vault's schema lacks \(name)", hint: "find out who changed the schema")
     }
 
-    /// An index that PostgreSQL itself holds for unusable no longer keeps values unique.
+    /// An index that PostgreSQL marks as unusable no longer keeps values unique.
     func noteInvalidIndexes(
         _ connection: ServerConnection, _ findings: any StorageFindings
     ) throws(StoreError) {
@@ -61,8 +61,8 @@ struct ServerSchema {
         }
     }
 
-    /// The names of tables and the like, and their numbers as an array: catalogues have an index by the number of a table and
-    /// none by its schema, and a database may have a great many tables of others.
+    /// The names of tables and similar objects, and their object ids as an array: catalogues have an index by a table's
+    /// id and none by its schema, and a database may have very many other tables.
     private func relations(
         _ connection: ServerConnection
     ) throws(StoreError) -> (names: Set<String>, numbers: String) {
@@ -104,9 +104,9 @@ struct ServerSchema {
         WHERE pronamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)
         """, [.text])
 
-    /// What computes when a row is written: constraints, defaults, generated columns and indexes that call functions which
-    /// the vault's own do not, and types that others have made. Names are looked up one by one, because a join might go
-    /// through the whole catalogue.
+    /// Everything that computes when a row is written: constraints, defaults, generated columns and indexes that call
+    /// functions which the vault's own do not, and foreign types. Names are looked up one by one, because a join might
+    /// scan the whole catalogue.
     private static let computing = Statement(
         #"""
         WITH computed AS (

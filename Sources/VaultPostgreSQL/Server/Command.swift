@@ -4,7 +4,7 @@ import VaultStorage
 final class Statement: Sendable {
     let sql: String
     let types: [Table.FieldType]
-    /// Whether each connection prepares it, and keeps that for the next time.
+    /// Whether each connection prepares it and keeps it for later.
     let isKept: Bool
 
     init(_ sql: String, _ types: [Table.FieldType] = [], isKept: Bool = true) {
@@ -20,12 +20,12 @@ final class Command {
         case sent
         case answered(ResultSet)
         case failed(ServerFailure)
-        /// The server did not look at it, because one before it failed.
+        /// The server did not run it, because an earlier command failed.
         case skipped
     }
 
     private(set) var state = State.sent
-    /// Which statement this prepares; nil for what runs one.
+    /// The statement that this command prepares; nil if it runs one.
     let prepared: Statement?
 
     init(preparing statement: Statement? = nil) { prepared = statement }

@@ -1,15 +1,16 @@
 import CPostgreSQL
 import Glibc
 
-/// Options of a connection, by libpq's keywords. An empty value counts as none, as it does for libpq.
+/// Options of a connection, by libpq's keywords. An empty value counts as missing, as it does for libpq.
 struct ConnectionOptions: Sendable {
     private(set) var values: [String: String] = [:]
-    /// Those that this libpq knows: newer ones know more.
+    /// The keywords that this libpq knows: newer versions know more.
     private(set) var keywords: Set<String> = []
 
     subscript(keyword: String) -> String? { values[keyword] }
 
-    /// What a connection string says. Nil if libpq cannot read it: its own message would quote it, perhaps with a password.
+    /// The options of a connection string. Nil if libpq cannot read it: its own message would quote it, perhaps with a
+    /// password.
     init?(parsing text: String) {
         var message: UnsafeMutablePointer<CChar>?
         guard let options = unsafe LibPQconninfoParse(text, &message) else {
@@ -19,19 +20,19 @@ struct ConnectionOptions: Sendable {
         unsafe self.init(taking: options)
     }
 
-    /// What libpq takes for everything that a string does not say: from the service that `PGSERVICE` names, then from
-    /// `PGHOST` and its like, then its own defaults. Nil if memory is short.
+    /// libpq's values for everything that a string omits: from the service that `PGSERVICE` names, then from `PGHOST`
+    /// and similar variables, then its own defaults. Nil if memory is short.
     static func defaults() -> ConnectionOptions? {
         unsafe LibPQconndefaults().map { unsafe ConnectionOptions(taking: $0) }
     }
 
-    /// What a connection that has been started uses. Nil if memory is short.
+    /// The options that a started connection uses. Nil if memory is short.
     init?(usedBy connection: OpaquePointer) {
         guard let options = unsafe LibPQconninfo(connection) else { return nil }
         unsafe self.init(taking: options)
     }
 
-    /// From a list of libpq's, which is freed.
+    /// From one of libpq's lists, which is freed.
     private init(taking options: UnsafeMutablePointer<PQconninfoOption>) {
         defer { unsafe LibPQconninfoFree(options) }
         var option = unsafe options
@@ -45,21 +46,22 @@ struct ConnectionOptions: Sendable {
         }
     }
 
-    /// What applies if these are given, too.
+    /// The options with these on top.
     func overridden(by given: [String: String]) -> ConnectionOptions {
         var result = self
         result.values.merge(given) { _, given in given }
         return result
     }
 
-    /// Whether every server that may be reached is on this machine, so that nothing crosses a network. A name is not looked
-    /// up: only what can lead nowhere else counts.
+    /// Whether every reachable server is on this machine, so that nothing crosses a network. Names are not looked up:
+    /// only options that can lead nowhere else count.
     var isLocal: Bool {
         let (hosts, addresses) = (list("host"), list("hostaddr"))
-        // libpq refuses lists of two lengths; whatever another version makes of them, it is protected.
+        // libpq refuses lists of different lengths. Whatever another version does with them, the connection is
+        // protected.
         guard hosts.isEmpty || addresses.isEmpty || hosts.count == addresses.count else { return false }
         return (0..<max(hosts.count, addresses.count)).allSatisfy { index in
-            // An address is used where there is one, whatever the name beside it says.
+            // libpq uses an address if there is one, and ignores the name in the same position.
             if index < addresses.count, !addresses[index].isEmpty { return Self.isLoopback(addresses[index]) }
             let host = index < hosts.count ? hosts[index] : ""
             return host.isEmpty || host.hasPrefix("/") || host.hasPrefix("@") || host == "localhost"
@@ -71,7 +73,7 @@ struct ConnectionOptions: Sendable {
         values[keyword]?.split(separator: ",", omittingEmptySubsequences: false) ?? []
     }
 
-    /// An address as it is written out, so that neither a name such as `127.example.org` nor another spelling counts.
+    /// Only a fully written address counts, so neither a name such as `127.example.org` nor another spelling does.
     private static func isLoopback(_ text: Substring) -> Bool {
         var (four, six) = (in_addr(), in6_addr())
         let text = String(text)

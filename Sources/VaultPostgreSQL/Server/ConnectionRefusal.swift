@@ -2,19 +2,19 @@ import CPostgreSQL
 import VaultStorage
 
 extension StoreError {
-    /// Why a connection came to nothing. libpq tells it by a message alone, with lines of several hosts if there are: only
-    /// the server's codes and libpq's own words are looked for, and nothing of it is passed on.
+    /// The reason why a connection failed. libpq only reports a message, with lines from several hosts if there are:
+    /// the code searches it for the server's codes and libpq's own words, and passes on nothing of it.
     init(refusalOf connection: OpaquePointer) {
         self.init(refusal: unsafe LibPQerrorMessage(connection).map { unsafe String(cString: $0) } ?? "")
     }
 
     init(refusal message: String) {
-        // A connection that is lost meanwhile says nothing about how it is protected.
+        // A connection that is lost meanwhile says nothing about its protection.
         let message = message.replacing("SSL SYSCALL error", with: "").replacing("SSL error: unexpected eof", with: "")
         func tells(_ parts: String...) -> Bool { parts.contains { message.contains($0) } }
         self =
             if tells("57P01:", "57P02:", "57P03:") {
-                // It starts or ends: whatever another host says, it may go better in a moment.
+                // The server is starting or stopping: whatever another host says, a retry in a moment may succeed.
                 .unreachable
             } else if tells("53300:") {
                 .noSession
@@ -23,16 +23,16 @@ extension StoreError {
             } else if tells("28P01:") {
                 StoreError(
                     .readOnly, "the database server refused the password of the database role",
-                    hint: "check PGPASSFILE and ~/.pgpass: psql with the same string tells more")
+                    hint: "check PGPASSFILE and ~/.pgpass: psql with the same string shows more")
             } else if tells("no password supplied") {
-                // libpq's own word: it had none to send.
+                // libpq's own words: it had no password to send.
                 StoreError(
                     .readOnly, "the database server asks for a password, and there is none for it",
                     hint: "put it into ~/.pgpass or into the file that PGPASSFILE names, with mode 600")
             } else if tells("28000:") {
                 StoreError(
-                    .readOnly, "the database server does not let the database role in from here",
-                    hint: "see that the role exists and may log in, and that pg_hba.conf of each host lets it in")
+                    .readOnly, "the database server does not allow the database role to connect from here",
+                    hint: "check that the role exists and may log in, and that pg_hba.conf of each host allows it")
             } else if tells("3D000:") {
                 StoreError(
                     .vaultMissing, "the database server has no database of that name",
@@ -43,22 +43,22 @@ extension StoreError {
                     hint: "grant it: GRANT CONNECT ON DATABASE ... TO ...")
             } else if tells("connection option \"port\"", "invalid port number") {
                 StoreError(
-                    .invalidValue, "the connection string cannot be used: its port is no number from 1 to 65535",
+                    .invalidValue, "the connection string cannot be used: its port is not a number from 1 to 65535",
                     hint: "write it as postgresql://USER@HOST:PORT/DATABASE")
             } else if message.hasPrefix("invalid ") {
                 StoreError(
                     .invalidValue,
                     "the connection string cannot be used: an option has a value that libpq does not know",
-                    hint: "check what stands behind the ?, such as sslmode; and the variables that begin with PG")
+                    hint: "check the part after the ?, such as sslmode; and the variables that begin with PG")
             } else if tells("invalid response to SSL negotiation") {
                 StoreError(
-                    .readOnly, "what answers there is no PostgreSQL server",
+                    .readOnly, "the server there is not a PostgreSQL server",
                     hint: "check host and port in the connection string"
                 )
             } else if tells("certificate", "SSL", "channel binding") {
                 StoreError(
-                    .readOnly, "no protected connection to the database server could be made",
-                    hint: "check sslrootcert and the server's certificate: psql with the same string tells more")
+                    .readOnly, "no secure connection to the database server was possible",
+                    hint: "check sslrootcert and the server's certificate: psql with the same string shows more")
             } else if tells("FATAL") {
                 .refusedLogin
             } else {
@@ -67,7 +67,7 @@ extension StoreError {
             }
     }
 
-    /// Why no server was reached, by libpq's words or the system's.
+    /// The reasons why no server was reached, by libpq's words or the system's.
     private static let causes = [
         (
             words: "could not translate host name", cause: "its host name was not found",
@@ -75,19 +75,19 @@ extension StoreError {
         ),
         (
             words: "No such file or directory", cause: "none listens on this machine's socket",
-            hint: "name its host: postgresql://USER@HOST/DATABASE; or see whether it runs"
+            hint: "name its host: postgresql://USER@HOST/DATABASE; or check whether it runs"
         ),
         (
             words: "Connection refused", cause: "nothing listens there",
-            hint: "see whether it runs, and check host and port in the connection string"
+            hint: "check whether it runs, and check host and port in the connection string"
         ),
         (
             words: "timeout expired", cause: "it does not answer",
-            hint: "see whether it runs, and whether a firewall is between"
+            hint: "check whether it runs, and whether a firewall blocks it"
         ),
     ]
 
-    /// A full server, or a role that has reached its limit.
+    /// The server is full, or the role has reached its limit.
     static var noSession: StoreError {
         StoreError(
             .busy, "the database server has no connection left for this process",
@@ -96,7 +96,7 @@ extension StoreError {
 
     static var standby: StoreError {
         StoreError(
-            .busy, "the database server takes no changes: it is a standby, or set to be read-only",
+            .busy, "the database server accepts no changes: it is a standby, or set to be read-only",
             hint: "name all hosts of the cluster in the connection string, HOST1,HOST2, or wait for the new primary")
     }
 }

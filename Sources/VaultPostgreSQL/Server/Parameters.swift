@@ -1,7 +1,7 @@
 import CPostgreSQL
 import VaultStorage
 
-/// The types of the vault's columns, as PostgreSQL numbers them.
+/// The types of the vault's columns, as PostgreSQL's type ids.
 extension Table.FieldType {
     var oid: Oid {
         switch self {
@@ -12,7 +12,7 @@ extension Table.FieldType {
     }
 }
 
-/// What a command is given, in PostgreSQL's binary form.
+/// A command's parameters, in PostgreSQL's binary format.
 struct Parameters: Hashable {
     struct Value: Hashable {
         let type: Table.FieldType
@@ -39,10 +39,10 @@ struct Parameters: Hashable {
         }
     }
 
-    /// Of all values.
+    /// The size of all values.
     var byteCount: Int { values.reduce(0) { $0 + ($1?.bytes.count ?? 0) } }
 
-    /// As libpq wants them, for so many parameters.
+    /// In libpq's form, for this number of parameters.
     func withPointers<R>(
         _ count: Int,
         _ body: (
@@ -61,7 +61,7 @@ struct Parameters: Hashable {
             places.append(storage.count)
             lengths.append(Int32(clamping: value.bytes.count))
             storage += value.bytes.map { CChar(bitPattern: $0) }
-            // An empty value is no NULL, so it must have an address.
+            // An empty value is not NULL, so it must have an address.
             storage.append(0)
         }
         let formats = [Int32](repeating: 1, count: count)

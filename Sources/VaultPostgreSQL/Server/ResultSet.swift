@@ -1,7 +1,7 @@
 import CPostgreSQL
 import VaultStorage
 
-/// The rows, or the success, that a command came to. Kept by libpq until this is gone.
+/// The rows, or the success, of a command. libpq keeps them until this object is released.
 @safe final class ResultSet {
     private let result: OpaquePointer
 
@@ -13,7 +13,7 @@ import VaultStorage
 
     var columnCount: Int32 { unsafe LibPQnfields(result) }
 
-    /// How many rows the command changed.
+    /// The number of rows that the command changed.
     var changeCount: Int { unsafe LibPQcmdTuples(result).map { unsafe Int(String(cString: $0)) ?? 0 } ?? 0 }
 
     /// Such as `COMMIT`; a failed transaction answers that with `ROLLBACK`.
@@ -27,7 +27,7 @@ import VaultStorage
         unsafe !has(row, column) || LibPQgetisnull(result, row, column) == 1
     }
 
-    /// Valid for as long as the answer is.
+    /// Valid as long as the result set is.
     func bytes(_ row: Int32, _ column: Int32) -> UnsafeRawBufferPointer {
         guard !isNull(row, column), let start = unsafe LibPQgetvalue(result, row, column) else {
             return unsafe UnsafeRawBufferPointer(start: nil, count: 0)
@@ -35,7 +35,7 @@ import VaultStorage
         return unsafe UnsafeRawBufferPointer(start: start, count: Int(LibPQgetlength(result, row, column)))
     }
 
-    /// 0 where there is no integer.
+    /// 0 if there is no integer.
     func integer(_ row: Int32, _ column: Int32) -> Int64 {
         let bytes = unsafe bytes(row, column)
         guard bytes.count == 8 else { return 0 }

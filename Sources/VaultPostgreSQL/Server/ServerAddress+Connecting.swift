@@ -3,11 +3,11 @@ import VaultCrypto
 import VaultStorage
 
 extension ServerAddress {
-    /// Whether all hosts are this machine, so that nothing crosses a network: judged by where libpq goes, not by what the
-    /// string alone says.
+    /// Whether all hosts are this machine, so that nothing crosses a network: judged by where libpq connects, not by
+    /// the string alone.
     package var isLocal: Bool { merged.isLocal }
 
-    /// As HTTP is allowed to this machine alone, so is a connection without a checked certificate.
+    /// A connection without a checked certificate is allowed to this machine only, as HTTP is.
     func requireProtection() throws(StoreError) {
         guard !isLocal, let mode = given["sslmode"], mode != "verify-full" else { return }
         throw StoreError(
@@ -15,12 +15,12 @@ extension ServerAddress {
             hint: "use sslmode=verify-full, with sslrootcert=FILE if the certificate is not from a public authority")
     }
 
-    /// Who can write the file of trusted authorities can be any server. `system` is no file.
+    /// A user who can write the file of trusted authorities can impersonate any server. `system` is not a file.
     func requireTrustedRoots() throws(StoreError) {
         guard !isLocal, let path = merged["sslrootcert"], path != "system" else { return }
         let file: TrustedPath.Opened
         do throws(TrustedPath.Flaw) { file = try TrustedPath.open(path, TrustedPath.withoutReading) } catch {
-            // libpq tells what it cannot read.
+            // libpq reports a file that it cannot read.
             guard let reason = error.reason else { return }
             throw StoreError(
                 .unsafeFile, "the file of sslrootcert is refused: \(PathName.shown(path)) \(reason)",
@@ -35,11 +35,11 @@ extension ServerAddress {
         }
     }
 
-    /// Keywords and values for libpq. What matters to safety is always given, so that no environment variable and no service
-    /// file decides it.
+    /// Keywords and values for libpq. Everything that matters to safety is always given, so that no environment
+    /// variable and no service file decides it.
     var parameters: [(keyword: String, value: String)] {
         var all = given
-        // Where it goes is decided once.
+        // The destination is decided once.
         for keyword in ["host", "hostaddr"] { all[keyword] = merged[keyword] }
         all.merge(demanded) { _, demanded in demanded }
         if isLocal { all["sslmode"] = given["sslmode"] ?? "prefer" }
@@ -53,8 +53,8 @@ extension ServerAddress {
             "keepalives_count": "3", "tcp_user_timeout": "5000", "connect_timeout": "5",
             "ssl_min_protocol_version": "TLSv1.2",
         ]
-        // libpq ignores an empty value, so a blank stands for no options. Where nothing says otherwise none are given: poolers
-        // refuse to be given any, before they can be told from a server.
+        // libpq ignores an empty value, so a blank means no options. By default none are given: poolers refuse any,
+        // before they can be distinguished from a server.
         if merged["options"] != nil { all["options"] = " " }
         if merged.keywords.contains("gssdelegation") { all["gssdelegation"] = "0" }
         guard !isLocal else { return all }
@@ -67,7 +67,7 @@ extension ServerAddress {
         return all
     }
 
-    /// Refuses a connection that uses something else than was decided: a service file may have changed meanwhile. Nothing
+    /// Refuses a connection whose options differ from those decided: a service file may have changed meanwhile. Nothing
     /// has been sent yet.
     func requireAsDecided(_ used: ConnectionOptions) throws(StoreError) {
         let isAsDecided = demanded.allSatisfy { used[$0.key] == $0.value }
@@ -78,10 +78,10 @@ extension ServerAddress {
         }
     }
 
-    /// Whether a password stands in the string itself, where others may read it.
+    /// Whether the string itself contains a password, where others may read it.
     package var holdsPassword: Bool { given["password"] != nil || given["sslpassword"] != nil }
 
-    /// For people: never a password.
+    /// For people: never contains a password.
     package var display: String {
         let host = given["host"] ?? given["hostaddr"] ?? merged["host"] ?? merged["hostaddr"] ?? ""
         let isPath = host.hasPrefix("/")

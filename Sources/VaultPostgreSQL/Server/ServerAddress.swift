@@ -2,29 +2,31 @@ import CPostgreSQL
 import Glibc
 package import VaultStorage
 
-/// Where a vault lies on a server: a connection string of libpq, checked, and the schema that holds the vault's tables.
+/// The address of a vault on a server: a checked libpq connection string, and the schema that holds the vault's tables.
 package struct ServerAddress: Sendable {
     package static let defaultSchema = "tokenvault"
     private static let schemes = ["postgresql://", "postgres://"]
-    /// A name that needs no quotes has no two spellings.
+    /// A name that needs no quotes has only one spelling.
     private static let longestSchema = 63
 
-    /// What no value may be given for: a session that is no session, and the keys of TLS in a file.
+    /// Options that are refused with any value: one makes a session that is not a normal session, one writes TLS keys
+    /// to a file.
     private static let refused = ["replication", "sslkeylogfile"]
 
     package let schema: String
-    /// By libpq's keywords, as they were given.
+    /// By libpq's keywords, as given.
     let given: [String: String]
-    /// The same with what libpq would add: from a service file, the environment and its own defaults.
+    /// The same with libpq's additions: from a service file, the environment and its own defaults.
     let merged: ConnectionOptions
 
-    /// Whether a text names a vault on a server, and not a file.
+    /// Whether a text names a vault on a server rather than a file.
     package static func isOne(_ text: String) -> Bool { schemes.contains { text.hasPrefix($0) } }
 
     /// - Parameters:
-    ///   - text: A connection URI (`postgresql://…`), in which `schema=` may name the schema too, or libpq's `key=value`.
-    ///   - schema: Where the vault's tables are; nil: as the URI says, or ``defaultSchema``.
-    /// - Throws: ``StoreError/Code/invalidValue``. The text is not repeated: a password may stand in it.
+    ///   - text: A connection URI (`postgresql://…`), in which `schema=` may name the schema too, or libpq's
+    ///     `key=value`.
+    ///   - schema: The schema of the vault's tables; nil: the URI's, or ``defaultSchema``.
+    /// - Throws: ``StoreError/Code/invalidValue``. The text is not repeated: it may contain a password.
     package init(_ text: String, schema: String? = nil) throws(StoreError) {
         guard !text.utf8.contains(0) else { throw Self.malformed("it contains a zero byte") }
         let (rest, named) = try Self.takeSchema(from: text)
@@ -63,7 +65,7 @@ package struct ServerAddress: Sendable {
             && name.utf8.allSatisfy { (0x61...0x7a).contains($0) || (0x30...0x39).contains($0) || $0 == 0x5f }
     }
 
-    /// libpq knows no `schema=`.
+    /// libpq does not know `schema=`.
     private static func takeSchema(from text: String) throws(StoreError) -> (rest: String, schema: String?) {
         guard isOne(text), let mark = text.firstIndex(of: "?") else { return (text, nil) }
         let items = text[text.index(after: mark)...].split(separator: "&", omittingEmptySubsequences: true)
@@ -74,7 +76,7 @@ package struct ServerAddress: Sendable {
         return (String(text[..<mark]) + (rest.isEmpty ? "" : "?" + rest), name)
     }
 
-    /// Everything that is done with a server begins here.
+    /// All work with a server begins here.
     private static func loadLibrary() throws(StoreError) {
         guard let reason = unsafe libpq_load() else { return }
         throw StoreError(

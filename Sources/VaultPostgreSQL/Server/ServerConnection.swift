@@ -4,10 +4,10 @@ import VaultStorage
 
 /// One connection to a server. Used by one thread at a time.
 ///
-/// Commands are sent without waiting for their answers (libpq's pipeline mode), and waited for together. Every wait has an
-/// end. A connection that has met its end, or the network's, is of no more use.
+/// It sends commands without waiting for their answers (libpq's pipeline mode), and waits for them together. Every wait
+/// has a limit. A connection that has exceeded its limit, or met a network error, is unusable.
 @safe final class ServerConnection: @unchecked Sendable {
-    /// How long the server may take for a command: longer than it allows itself.
+    /// How long the server may take for a command: longer than its own limit.
     static let patience = Duration.seconds(15)
     private static let connecting = Duration.seconds(6)
 
@@ -15,28 +15,29 @@ import VaultStorage
     private let notices = Notices()
     let socket: Int32
     private let isEncrypted: Bool
-    /// Sent, and not answered yet, in their order.
+    /// Commands that were sent and are not answered yet, in order.
     private var waiting: [Command] = []
     private var syncsAwaited = 0
-    /// How often answers were waited for.
+    /// The number of waits for answers.
     private(set) var roundTrips = 0
-    /// How much libpq may still keep to itself.
+    /// The maximum number of bytes that libpq may still hold unsent.
     private var unflushed = 0
     private static let mostUnflushed = 8_192
-    /// What a command takes beside its parameters, roughly.
+    /// The rough size of a command without its parameters.
     private static let overhead = 64
-    /// Whether something was sent since the last sync.
+    /// Whether anything was sent since the last sync.
     private var hasUnsynced = false
     private var failure: ServerFailure?
-    /// What the open transaction has failed with. Everything after it is refused for that alone (25P02).
+    /// The failure of the open transaction. The server refuses everything after it for that reason alone (25P02).
     private var cause: ServerFailure?
-    /// Statements that were prepared, each with its name there. Held, so that no other one is taken for it.
+    /// Prepared statements with their names on the server. They are retained, so that no other object can have the same
+    /// identifier.
     private var prepared: [ObjectIdentifier: (name: String, statement: Statement)] = [:]
     private var lastName = 0
     private var isClosed = false
-    /// Which server it is; a connection does not outlive a change of it.
+    /// The server's timeline; a connection does not outlive a change of it.
     private(set) var history: ServerTimeline?
-    /// Why it can no longer be used.
+    /// The reason why it can no longer be used.
     private(set) var end: StoreError?
 
     /// Connects, or throws within a few seconds.
@@ -58,18 +59,18 @@ import VaultStorage
         unsafe handle = connection
         socket = unsafe LibPQsocket(connection)
         isEncrypted = unsafe LibPQsslInUse(connection) == 1
-        // A child that keeps the socket open would keep this process alive for others.
+        // A child that keeps the socket open would make this process appear alive.
         ForkGuard.add(socket)
         unsafe notices.listen(on: handle)
     }
 
     deinit { close() }
 
-    /// The number of the session, as it was announced when it began.
+    /// The session's number, as announced when it began.
     var announcedSession: Int64 { unsafe Int64(LibPQbackendPID(handle)) }
 
     func close() {
-        // In a fork the connection is the parent's: not even its end may be told.
+        // In a fork the connection is the parent's: even its end must not be reported to the server.
         if isClosed || ForkGuard.isForked { return }
         isClosed = true
         end = end ?? .closed
@@ -99,7 +100,7 @@ import VaultStorage
             throw StoreError(.outOfMemory, "there is not enough memory to connect")
         }
         try address.requireAsDecided(used)
-        // With the server's codes, which are the same in every language.
+        // Includes the server's codes, which are the same in every language.
         unsafe _ = LibPQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
         var awaited = PGRES_POLLING_WRITING
         while awaited != PGRES_POLLING_OK {
@@ -110,7 +111,7 @@ import VaultStorage
         }
     }
 
-    /// Asks which server it is.
+    /// Identifies the server.
     func identify() throws(StoreError) { history = try ServerTimeline(of: self) }
 
     // MARK: Sending
@@ -150,13 +151,13 @@ import VaultStorage
         return name
     }
 
-    /// Lets the server begin with what was sent so far: it works while this process prepares the rest.
+    /// Lets the server start on what was sent so far: it works while this process prepares the rest.
     private func flush() {
         unflushed = 0
         unsafe _ = LibPQflush(handle)
     }
 
-    /// Lets the server end what was sent, without waiting for that.
+    /// Lets the server complete what was sent, without waiting for that.
     func finishSoon() {
         guard end == nil, hasUnsynced else { return }
         guard unsafe LibPQpipelineSync(handle) == 1 else {
@@ -172,7 +173,7 @@ import VaultStorage
 
     /// Waits until everything that was sent is answered.
     ///
-    /// - Throws: What the first command that failed came to; those after it were skipped.
+    /// - Throws: the failure of the first failed command; those after it were skipped.
     func sync(_ patience: Duration = ServerConnection.patience) throws(StoreError) {
         try requireUsable()
         finishSoon()
@@ -187,8 +188,8 @@ import VaultStorage
         if let failure { throw failure.error }
     }
 
-    /// Takes what other sessions have said since the last time, also what is still in the socket. That the connection is lost
-    /// is found out by the next call that needs it.
+    /// Returns other sessions' notifications since the last call, including those still in the socket. Does not report
+    /// a lost connection: the next call that needs it does.
     func takeNotifications() -> [String] {
         if end != nil || ForkGuard.isForked { return [] }
         unsafe _ = LibPQconsumeInput(handle)
@@ -200,11 +201,10 @@ import VaultStorage
         return payloads
     }
 
-    /// Whether nothing is awaited.
+    /// Whether no answer is pending.
     var isSettled: Bool { syncsAwaited == 0 }
 
-    /// Waits a millisecond for what was sent, and gives whether all of it is answered by then. What has failed shows in its
-    /// command.
+    /// Waits a millisecond for pending answers, and returns whether all have arrived. A failure shows in its command.
     func settleAtOnce() throws(StoreError) -> Bool {
         roundTrips += 1
         takeAnswers()
@@ -228,17 +228,17 @@ import VaultStorage
         cause = nil
     }
 
-    /// What the command came to, once all is answered.
+    /// The command's result, once all is answered.
     func answer(to command: Command) throws(StoreError) -> ResultSet {
         if case .sent = command.state { try sync() }
         switch command.state {
         case .answered(let answer): return answer
         case .failed(let failure): throw failure.error
-        case .sent, .skipped: throw StoreError(.io(0), "the database server skipped a command")
+        case .sent, .skipped: throw StoreError(.io(0), "the database server did not run a command")
         }
     }
 
-    /// Whether the server has warned since the last time that this was asked.
+    /// Whether the server has issued a warning since the last call.
     func takeWarning() -> Bool { notices.take() }
 
     private func pump(_ deadline: Deadline) throws(StoreError) {
@@ -249,7 +249,7 @@ import VaultStorage
         try receive()
     }
 
-    /// Takes what has come. What TLS has taken from the socket beyond what libpq had room for shows on no socket: a record
+    /// Receives pending data. Data that TLS has read from the socket beyond libpq's buffer shows on no socket: a record
     /// holds 16 KiB, and libpq takes at least 8 KiB at a time.
     private func receive() throws(StoreError) {
         for _ in 0..<(isEncrypted ? 3 : 1) {
@@ -258,7 +258,7 @@ import VaultStorage
         }
     }
 
-    /// Those that are here as a whole.
+    /// Takes the answers that have arrived completely.
     private func takeAnswers() {
         while syncsAwaited > 0, end == nil, unsafe LibPQisBusy(handle) == 0 {
             guard let result = unsafe LibPQgetResult(handle) else {
@@ -290,7 +290,7 @@ import VaultStorage
             cause = cause ?? met
             forget(take())?.fail(met)
             if failure == nil { failure = met }
-            // No state at all comes from libpq itself, when the connection is gone.
+            // An empty state comes from libpq itself, when the connection is gone.
             if met.state.isEmpty || met.state.hasPrefix("57P") { _ = lose(.unreachable) }
         }
     }
@@ -322,12 +322,12 @@ struct Deadline {
 
     init(_ patience: Duration) { instant = .now + patience }
 
-    /// Waits until the socket can be read or written; false if the time is over first.
+    /// Waits until the socket can be read or written; false if the deadline passes first.
     ///
-    /// - Throws: If the work on this thread is no longer wanted.
+    /// - Throws: if the work on this thread is cancelled.
     func wait(for socket: Int32, _ events: Int16) throws(StoreError) -> Bool {
         while true {
-            if BlockingWork.isCancelled { throw StoreError(.closed, "the work was ended before it was complete") }
+            if BlockingWork.isCancelled { throw StoreError(.closed, "the operation was cancelled before its end") }
             let left = SuspendingClock.now.duration(to: instant)
             guard left > .zero, socket >= 0 else { return false }
             var entry = pollfd(fd: socket, events: events, revents: 0)
@@ -340,7 +340,7 @@ struct Deadline {
     }
 }
 
-/// Hears the server's warnings. Nothing of them is printed, as libpq would do by itself: they quote what was sent.
+/// Receives the server's warnings. They are never printed, as libpq would do by default: they quote what was sent.
 private final class Notices {
     private var hasWarning = false
 

@@ -1,6 +1,6 @@
 package import VaultStorage
 
-/// What PostgreSQL reported, by its SQLSTATE. Its message is not passed on: it quotes values of the rows.
+/// PostgreSQL's error, by its SQLSTATE. Its message is not passed on: it quotes values of the rows.
 struct ServerFailure {
     let state: String
 
@@ -18,14 +18,15 @@ struct ServerFailure {
                 hint: "grant the vault's role what docs/postgresql.md lists")
         case "25006":
             StoreError(
-                .busy, "the database server takes no changes at the moment: it is a standby",
+                .busy, "the database server accepts no changes at the moment: it is a standby",
                 hint: "try again when the new primary is there")
         case "22021", "22P05": StoreError(.invalidValue, "a text cannot be stored")
         case "54000", "54001": StoreError(.invalidValue, "a value is too long for the vault")
         case "57014": StoreError(.busy, "the database server took too long", hint: "try again; see what it is doing")
         case "3F000", "42P01", "42703":
             StoreError(
-                .damaged, "the vault's tables are not what they must be", hint: "find out who changed the schema")
+                .damaged, "the vault's tables do not have the expected structure",
+                hint: "find out who changed the schema")
         default: byClass
         }
     }
@@ -44,7 +45,7 @@ struct ServerFailure {
         }
     }
 
-    /// The state as a number: five digits to the base of 36.
+    /// The state as a number: five digits in base 36.
     private var code: Int32 { Int32(state, radix: 36) ?? 0 }
 }
 
@@ -58,12 +59,12 @@ extension StoreError {
     package static var unreachable: StoreError {
         StoreError(
             .busy, "the database server cannot be reached",
-            hint: "see whether it runs, and whether this machine reaches it")
+            hint: "check whether it runs, and whether this machine reaches it")
     }
 
     static var refusedLogin: StoreError {
         StoreError(
             .readOnly, "the database server refused the connection",
-            hint: "check user, password (PGPASSFILE, ~/.pgpass) and pg_hba.conf: psql with the same string tells more")
+            hint: "check user, password (PGPASSFILE, ~/.pgpass) and pg_hba.conf: psql with the same string shows more")
     }
 }

@@ -1,9 +1,9 @@
 import VaultStorage
 
-/// Which session of the server a connection is, so that another one can end it.
+/// Identifies a connection's session on the server, so that another connection can end it.
 struct ServerSession {
     private let pid: Int64
-    /// A number of a process is given again.
+    /// Process numbers are reused.
     private let start: String
 
     init(of connection: ServerConnection) throws(StoreError) {
@@ -12,7 +12,7 @@ struct ServerSession {
         start = answer.text(0, 1)
     }
 
-    /// Ends it, if it is still there.
+    /// Ends the session, if it still exists.
     func end(by connection: ServerConnection) throws(StoreError) {
         try? connection.sync()
         try connection.send(Self.terminate, Parameters([.integer(pid), .text(start)]))

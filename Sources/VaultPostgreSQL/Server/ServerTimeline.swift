@@ -1,11 +1,11 @@
 import VaultStorage
 
-/// Which cluster of databases a connection leads to, and in which of its histories: a standby that takes over begins
-/// another one, and so does a server that was restored to an earlier moment.
+/// The database cluster that a connection leads to, and the cluster's timeline: a standby that takes over starts a new
+/// timeline, and so does a server that was restored to an earlier moment.
 struct ServerTimeline: Hashable, Sendable {
-    /// The server's number for the cluster, given when it was made.
+    /// The server's number for the cluster, assigned when it was created.
     let system: Int64
-    /// The server's number for the history. A later one is higher.
+    /// The server's number for the timeline. A later one is higher.
     let timeline: Int64
 
     init(system: Int64, timeline: Int64) {
@@ -13,14 +13,14 @@ struct ServerTimeline: Hashable, Sendable {
         self.timeline = timeline
     }
 
-    /// That of the server at the other end.
+    /// The timeline of the server at the other end.
     init(of connection: ServerConnection) throws(StoreError) {
         let answer = try connection.answer(to: connection.send(Self.question))
         guard answer.rowCount == 1, answer.integer(0, 1) > 0 else { throw .unreachable }
         self.init(system: answer.integer(0, 0), timeline: answer.integer(0, 1))
     }
 
-    /// The name of a file of the log begins with the timeline. The control file knows of a new one only after a while.
+    /// The name of a log file starts with the timeline. The control file shows a new one only after a while.
     private static let question = Statement(
         """
         SELECT system_identifier, ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int8
@@ -29,14 +29,14 @@ struct ServerTimeline: Hashable, Sendable {
 }
 
 extension StoreError {
-    /// What the failover has lost is not known yet.
+    /// It is not known yet what the failover has lost.
     static var unsettled: StoreError {
         StoreError(
-            .busy, "the database has changed over to another server, and what that has lost is being found out",
+            .busy, "the database has failed over to another server, and the vault is checking what was lost",
             hint: "try again in a few seconds")
     }
 
-    /// Two servers take changes: what is stored in this one is lost to all other processes.
+    /// Two servers accept changes: what is stored in this one is lost to all other processes.
     static var replaced: StoreError {
         StoreError(
             .busy, "the connection leads to a database server that another one has replaced",
@@ -46,6 +46,6 @@ extension StoreError {
     static var otherCluster: StoreError {
         StoreError(
             .rollbackSuspected, "the connection leads to another database cluster than before",
-            hint: "if the database was moved on purpose, start this process anew; all logins are then held")
+            hint: "if the database was moved on purpose, restart this process; all logins are then held")
     }
 }

@@ -1,6 +1,6 @@
 import VaultStorage
 
-/// What a session must have set, whatever the server, the role or the environment say otherwise.
+/// The settings that a session must have, whatever the server, the role or the environment say otherwise.
 enum SessionSettings {
     private static func values(_ address: ServerAddress, isSurvey: Bool) -> [(name: String, value: String)] {
         [
@@ -17,12 +17,12 @@ enum SessionSettings {
         ("tcp_keepalives_idle", "10"), ("tcp_keepalives_interval", "5"), ("tcp_keepalives_count", "3"),
     ]
 
-    /// The server's own, which a session cannot change, and without which a commit may be lost.
+    /// Server settings that a session cannot change, and without which a commit may be lost.
     private static let demanded: [(name: String, value: String)] = [("fsync", "on"), ("full_page_writes", "on")]
 
-    /// Sets them, and asks what came of it: over a pooler the next command may run in another session.
+    /// Sets them and reads them back: over a pooler the next command may run in another session.
     ///
-    /// - Parameter isSurvey: Whether what is asked may take long.
+    /// - Parameter isSurvey: whether queries may take long.
     static func apply(
         to connection: ServerConnection, _ address: ServerAddress, isSurvey: Bool = false
     ) throws(StoreError) {
@@ -44,14 +44,14 @@ enum SessionSettings {
         }
         guard try setting("transaction_read_only", connection) == "off" else {
             throw StoreError(
-                .readOnly, "the database server takes no changes: it is a standby, or set to be read-only",
+                .readOnly, "the database server accepts no changes: it is a standby, or set to be read-only",
                 hint: "name all hosts of the cluster in the connection string: HOST1,HOST2")
         }
         try connection.identify()
     }
 
-    /// A pooler answers in the server's place, and makes up the number under which the session is announced. Where sessions
-    /// are shared, the next command may meet another one, or one that is free may happen to be the same.
+    /// A pooler answers in the server's place, and makes up the announced session number. Where sessions are shared,
+    /// the next command may reach another one, or a free one may happen to be the same.
     private static func requireSessionOfItsOwn(_ connection: ServerConnection) throws(StoreError) {
         guard try connection.answer(to: connection.send(pid)).integer(0, 0) == connection.announcedSession else {
             throw .pooled
@@ -64,7 +64,7 @@ enum SessionSettings {
 
     private static let set = Statement("SELECT set_config($1, $2, false)", [.text, .text])
     private static let show = Statement("SELECT current_setting($1)", [.text])
-    /// Not kept: one that is prepared belongs to a session that a pooler may have given to others.
+    /// Not kept: a prepared statement belongs to a session that a pooler may have passed to other clients.
     private static let pid = Statement("SELECT pg_backend_pid()::int8", isKept: false)
 }
 

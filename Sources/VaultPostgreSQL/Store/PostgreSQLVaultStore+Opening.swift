@@ -2,7 +2,7 @@ package import VaultCrypto
 package import VaultStorage
 
 extension PostgreSQLVaultStore {
-    /// Makes a vault with one key slot, and one for each recipient, in a schema that is empty or not there yet. All of it is
+    /// Makes a vault with one key slot, and one for each recipient, in a schema that is empty or missing. All of it is
     /// one transaction.
     package static func create(
         at address: ServerAddress, state: StateDirectory, firstSlot: any SlotMaker, label: String,
@@ -25,12 +25,12 @@ extension PostgreSQLVaultStore {
         return try PostgreSQLVaultStore(address, state, context, connection, patience)
     }
 
-    /// Opens a vault that exists.
+    /// Opens an existing vault.
     ///
     /// - Parameters:
-    ///   - migrate: whether an older schema is brought up to date; otherwise it is refused.
-    ///   - policy: what trying the key slots may cost.
-    ///   - patience: with other processes, if the server is another one than before.
+    ///   - migrate: whether to migrate an older schema; otherwise it is refused.
+    ///   - policy: the cost limits of trying the key slots.
+    ///   - patience: how long to wait for other processes, if the server is not the same as before.
     package static func open(
         at address: ServerAddress, state: StateDirectory, unlocker: any SlotUnlocker, migrate: Bool = false,
         policy: UnlockingPolicy = .init(), patience: FailoverTimeouts = .init(), by actor: AuditActor? = nil,
@@ -55,7 +55,7 @@ extension PostgreSQLVaultStore {
         return store
     }
 
-    /// What has been, and what would be, done to the schema. Needs no key.
+    /// The applied and the pending migrations. Needs no key.
     package static func migrations(at address: ServerAddress) throws(StoreError) -> [MigrationStep] {
         let connection = try ServerConnection(address)
         try SessionSettings.apply(to: connection, address)

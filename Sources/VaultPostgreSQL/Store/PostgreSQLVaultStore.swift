@@ -1,7 +1,7 @@
 import Synchronization
 package import VaultStorage
 
-/// The vault in a schema of a PostgreSQL database, shared by processes of several machines.
+/// A vault in a schema of a PostgreSQL database, shared by processes of several machines.
 package final class PostgreSQLVaultStore: Sendable {
     package let context: VaultContext
     package let address: ServerAddress
@@ -15,7 +15,7 @@ package final class PostgreSQLVaultStore: Sendable {
     private let notePath: String
     private let spoolFile: Spool
 
-    /// - Parameter opened: the connection by which the vault was looked at. Its first reader goes on with it.
+    /// - Parameter opened: the connection that inspected the vault. The store's first reader takes it over.
     init(
         _ address: ServerAddress, _ state: StateDirectory, _ context: VaultContext, _ opened: ServerConnection,
         _ patience: FailoverTimeouts = .init()
@@ -27,7 +27,7 @@ package final class PostgreSQLVaultStore: Sendable {
         let tables = ServerTables(opened, address, .unknown)
         let (isSettled, place) = try tables.whereabouts(watch)
         notePath = MachineNote.path(in: directory, address, place: place)
-        // What was known before all logins were held is of no use any more.
+        // Knowledge from before all logins were held no longer counts.
         let note = MachineNote(at: notePath).flatMap { $0.incarnation < context.incarnation ? nil : $0 }
         let isOlder = note?.isAhead(of: tables, context, watch) ?? false
         self.watch = watch
@@ -52,7 +52,7 @@ package final class PostgreSQLVaultStore: Sendable {
 
     deinit { close() }
 
-    /// Waits until it is known what a failover, or a restore, has lost.
+    /// Waits until it is known what a failover or a restore has lost.
     private static func settle(by writer: WriterThread) throws(StoreError) {
         let look = TimelineCheck()
         writer.submit(look)
@@ -68,15 +68,15 @@ package final class PostgreSQLVaultStore: Sendable {
 
     package static var schemaVersions: ClosedRange<Int> { 1...SchemaVersion.known }
 
-    /// Commits so far: with many writers at once there are fewer of them than changes.
+    /// Commits so far: with many concurrent writers there are fewer commits than changes.
     package var commitCount: Int { writer.commitCount.load(ordering: .relaxed) }
 
     package func close() {
-        // In a fork there is no writer to wait for, and a lock may be held for ever by a thread that is not there.
+        // A fork has no writer to wait for, and a thread that does not exist here may hold a lock permanently.
         if ForkGuard.isForked { return }
         lock.sayFarewell()
         writer.close { [readers, threads, spoolFile, local, lock, watch, context, notePath] in
-            // What was still waiting has been committed meanwhile.
+            // Pending changes have been committed meanwhile.
             lock.sayFarewell()
             MachineNote.keep(watch, context, at: notePath, by: lock.owner)
             readers.close()
@@ -120,8 +120,8 @@ extension PostgreSQLVaultStore: VaultStore {
 
     package func files() -> [FileReport] { [] }
 
-    /// What rows held before stays in the server's files until they are vacuumed and written over, and in its log and its
-    /// standbys for as long as these are kept.
+    /// Former contents of rows stay in the server's files until they are vacuumed and overwritten, and in its log and
+    /// its standbys for as long as these are kept.
     package func removeRemnants() async -> Remnants {
         .kept(
             StoreError(

@@ -12,7 +12,7 @@ struct ServerSpool: ReplySpool {
 
     func add(_ reply: SpooledReply) throws(StoreError) -> SpoolHandle {
         try refuseFork()
-        // A root key that another process has made since is taken up, but not waited for: there is a reply to be kept.
+        // Loads a root key that another process has made since, but does not wait for it: a reply must be kept.
         if store.lock.isHeld {
             try? store.readers.read { reader throws(StoreError) in try reader.checkForNewKeys() }
         }

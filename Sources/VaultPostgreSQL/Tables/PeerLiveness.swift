@@ -1,16 +1,17 @@
 import VaultStorage
 
-/// Which other processes may still send what they have begun: asks the server for what ``OwnershipRules`` decides by.
+/// Which other processes may still send what they have begun: queries the server for the data that ``OwnershipRules``
+/// needs.
 struct PeerLiveness {
-    /// nil: this process has none.
+    /// nil: this process has no name.
     let own: Int64?
     /// Whether this machine's kernel knows that the process has ended: then there is nothing to wait for.
     let hasEndedHere: @Sendable (Int64) -> Bool
 
-    /// For what is done before the vault is open.
+    /// For work before the vault is open.
     static let unknown = PeerLiveness(own: nil) { _ in false }
 
-    /// One of which that is not known counts as alive.
+    /// A process of unknown state counts as alive.
     func isAlive(_ owner: Int64, _ tables: ServerTables) -> Bool {
         if owner == own { return true }
         if hasEndedHere(owner) { return false }
@@ -25,7 +26,7 @@ struct PeerLiveness {
         }
     }
 
-    /// A process that has ended in good order has taken its row away, and leaves nothing under way.
+    /// A process that ended cleanly has deleted its row, and leaves no work in progress.
     private static let question = Statement(
         """
         SELECT (EXISTS (\(AdvisoryLock.holders)))::int::int8,
@@ -34,9 +35,9 @@ struct PeerLiveness {
         """, [.integer])
 }
 
-/// The lock that a process holds for as long as its connection lives.
+/// The lock that a process holds as long as its connection lives.
 enum AdvisoryLock {
-    /// Rows of those who hold the lock with the number in parameter 1.
+    /// Rows of the processes that hold the lock with the number in parameter 1.
     static let holders = """
         SELECT 1 FROM pg_locks
         WHERE locktype = 'advisory' AND granted AND objsubid = 1

@@ -1,6 +1,6 @@
 import VaultStorage
 
-/// An answer that the server keeps, and gives in portions: a cursor of PostgreSQL, in a transaction.
+/// A result that the server keeps and returns in portions: a PostgreSQL cursor, in a transaction.
 final class Portal {
     private unowned let tables: ServerTables
     private let name: String

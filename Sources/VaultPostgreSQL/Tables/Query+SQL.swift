@@ -1,7 +1,7 @@
 import VaultStorage
 
 extension Query {
-    /// What PostgreSQL is asked.
+    /// The query as a PostgreSQL statement.
     var statement: Statement {
         var writer = SQLWriter()
         switch operation {
@@ -16,7 +16,7 @@ extension Query {
         return writer.statement
     }
 
-    /// The parameters that become values of a row, which must have the column's type.
+    /// The parameters that become values of a row, and so must have the column's type.
     var valueParameters: Range<Int32> {
         switch operation {
         case .select, .delete: 0..<0
@@ -25,12 +25,12 @@ extension Query {
         }
     }
 
-    /// Whether the answer may be too long to be fetched at once.
+    /// Whether the result may be too long to fetch at once.
     var isUnbounded: Bool {
         guard case .select(let selection) = operation, selection.limit == nil, selection.mostRows == nil else {
             return false
         }
-        // Of a vault there is one row.
+        // A vault has one such row.
         if selection.from == .vault || selection.output.contains(where: \.isAggregate) { return false }
         return !selection.conditions.contains { condition in
             guard case .equal(let column, _) = condition else { return false }
@@ -41,7 +41,7 @@ extension Query {
 }
 
 extension Table {
-    /// `user` is a word of SQL, and no other name is in lower case alone.
+    /// `user` is an SQL keyword, and no other name is all lower case.
     var sql: String { "\"\(rawValue)\"" }
 
     func type(of column: String) -> FieldType { fields.first { $0.name == column }?.type ?? .integer }
@@ -65,7 +65,7 @@ extension Query.Output {
     }
 }
 
-/// Writes one statement, and notes of which type each parameter is.
+/// Writes one statement, and records each parameter's type.
 private struct SQLWriter {
     var sql = ""
     private var types: [Int32: Table.FieldType] = [:]
@@ -80,7 +80,7 @@ private struct SQLWriter {
         return "$\(number)"
     }
 
-    // MARK: Questions
+    // MARK: Queries
 
     mutating func select(_ selection: Query.Selection) {
         sql += "SELECT \(selection.output.map(\.sql).joined(separator: ", ")) FROM \(selection.from.sql)"
@@ -97,7 +97,7 @@ private struct SQLWriter {
         if let most = selection.mostRows { sql += " LIMIT \(most)" }
     }
 
-    /// NULL comes first, as in SQLite. Said only where there may be one: it keeps an index from giving the order.
+    /// NULL comes first, as in SQLite. Written only where there may be one: it keeps an index from providing the order.
     private func order(_ order: Query.Order, _ selection: Query.Selection) -> String {
         let direction = order.isDescending ? " DESC" : ""
         guard mayBeNull(order.column, selection) else { return order.column.sql + direction }
@@ -135,8 +135,8 @@ private struct SQLWriter {
 
     // MARK: Changes
 
-    /// Rows get the number after the highest one, as in SQLite: the writer holds the vault's lock, so no other process can
-    /// take it. A sequence would leave gaps.
+    /// Rows get the number after the highest one, as in SQLite: the writer holds the vault's lock, so no other process
+    /// can take it. A sequence would leave gaps.
     mutating func insert(_ table: Table, _ columns: [String], _ conflict: Query.Conflict) {
         var names = columns.map { "\"\($0)\"" }
         var values: [String] = []
@@ -152,7 +152,7 @@ private struct SQLWriter {
             sql += insert
             return
         }
-        // A fence is never given twice, also when its intent is gone.
+        // A fence is never used twice, even when its intent is gone.
         sql += """
             WITH made AS (\(insert))
             UPDATE "engineState" SET "highestFence" = GREATEST("highestFence", made."fence") FROM made

@@ -1,4 +1,4 @@
-/// A command that has changed the vault, as it would be given once more.
+/// A command that has changed the vault, in a form that can be repeated.
 struct RecordedChange {
     let statement: Statement
     let parameters: Parameters

@@ -1,9 +1,9 @@
 import VaultCrypto
 import VaultStorage
 
-/// A query to a server, with its answer. The first step asks.
+/// A query to a server, with its result. The first step sends it.
 @safe final class ServerCursor: RowCursor {
-    /// Rows that are fetched at once of an answer that may be long.
+    /// The number of rows fetched at once from a result that may be long.
     private static let portion = 256
 
     private let query: Query
@@ -14,7 +14,7 @@ import VaultStorage
     private let isUnbounded: Bool
     private var answer: ResultSet?
     private var row: Int32 = -1
-    /// The rest of a long answer, which the server keeps.
+    /// The rest of a long result, which the server keeps.
     private var portal: Portal?
 
     init(_ query: Query, _ tables: ServerTables) {
@@ -38,7 +38,7 @@ import VaultStorage
         return next.rowCount > 0
     }
 
-    /// False where there are no rows: a change is on its way.
+    /// False if there are no rows: a change has been sent.
     private func ask() throws(StoreError) -> Bool {
         row = -1
         let (given, misfits) = checkedParameters()
@@ -60,7 +60,7 @@ import VaultStorage
         return true
     }
 
-    /// A value of another type than the column's fits no row. In a condition nothing compares to it.
+    /// A value of another type than the column's cannot be in a row. In a condition it equals nothing.
     private func checkedParameters() -> (Parameters, misfits: Bool) {
         var checked = Parameters()
         var misfits = false

@@ -2,8 +2,8 @@ import VaultCrypto
 import VaultMigrations
 import VaultStorage
 
-/// The vault's tables over one connection. Changes are sent without waiting for what they come to: that is told by the next
-/// question, or by the end of the operation.
+/// The vault's tables over one connection. Changes are sent without waiting for their results: the next query, or the
+/// end of the operation, reports them.
 final class ServerTables: TableAccess {
     enum Transaction { case none, reading, writing }
 
@@ -12,22 +12,22 @@ final class ServerTables: TableAccess {
     private let peers: PeerLiveness
     private var cursors: [Query: ServerCursor] = [:]
     private var prefetched = PrefetchedResults()
-    /// Asked together with the turn: the version of the schema, and the highest fence.
+    /// Sent together with the request for the lock: the schema's version, and the highest fence.
     private var askedAtBegin: (version: Command, fence: Command)?
     private var transaction = Transaction.none
     private var lastChange: Command?
     private var lastInsert: Command?
     private var lastPortal = 0
     private(set) var changeMark: Int64?
-    /// The number that the open transaction, or the last one, has among those that change the vault.
+    /// The change number of the open or the last transaction.
     private(set) var turn: Int64 = 0
-    /// The changes of the open transaction, or of the last one, as they would be done once more.
+    /// The changes of the open or the last transaction, in a form that can be repeated.
     private var record: [RecordedChange] = []
     private var recordAtSavepoint = 0
     private var waits = true
     private var wasRefused = false
     private var isAnnounced = false
-    /// Whether the end of an operation waits until its changes are accepted. If not, the commit tells.
+    /// Whether the end of an operation waits until its changes are accepted. If not, the commit reports failures.
     var waitsForChanges = true
 
     init(_ connection: ServerConnection, _ address: ServerAddress, _ peers: PeerLiveness) {
@@ -45,7 +45,7 @@ final class ServerTables: TableAccess {
         return cursor
     }
 
-    // MARK: Questions and changes
+    // MARK: Queries and changes
 
     func ask(_ statement: Statement, _ parameters: Parameters = .init()) throws(StoreError) -> ResultSet {
         try requireWaiting()
@@ -66,14 +66,14 @@ final class ServerTables: TableAccess {
         }
     }
 
-    /// Whether a change would change anything.
+    /// Whether a change would affect any row.
     func concernsRows(_ query: Query, _ parameters: Parameters) throws(StoreError) -> Bool {
         guard case .update(let table, _, _, let conditions) = query.operation else { return true }
         let question = Query.select([.count], from: table, where: conditions).statement
         return try ask(Statement(question.sql, question.types, isKept: false), parameters).integer(0, 0) > 0
     }
 
-    /// Opens an answer that is fetched in portions, and gives the first.
+    /// Opens a result that is fetched in portions, and returns the first.
     func open(
         _ statement: Statement, _ parameters: Parameters, _ portion: Int
     ) throws(StoreError) -> (Portal, ResultSet?) {
@@ -96,7 +96,7 @@ final class ServerTables: TableAccess {
         _ = try? connection.send(Statement("CLOSE \(portal)", isKept: false))
     }
 
-    /// 0 where none was inserted.
+    /// 0 if none was inserted.
     var lastInsertedRow: Int64 {
         guard let lastInsert, let answer = try? connection.answer(to: lastInsert) else { return 0 }
         return answer.integer(0, 0)
@@ -143,13 +143,14 @@ final class ServerTables: TableAccess {
 
     // MARK: Transactions
 
-    /// One transaction that may change something. Waits for those of other processes; from here on no other can change
-    /// anything.
+    /// Begins a transaction that may change something. Waits for those of other processes; from here on no other
+    /// process can change anything.
     ///
     /// - Parameters:
-    ///   - questions: What is going to be asked. The server answers them when it has given the turn, on the same journey.
-    ///   - expectsOthers: Whether others are likely to have written since the last time, so that more has to be looked at.
-    ///   - announces: Whether the process is one for which others wait from here on.
+    ///   - questions: the queries to come. The server answers them once it has granted the lock, in the same round
+    ///     trip.
+    ///   - expectsOthers: whether others have probably written since the last time, so that more must be checked.
+    ///   - announces: whether other processes wait for this one after a failover, from here on.
     func beginWriting(
         _ questions: [BoundQuery] = [], expectsOthers: Bool = false, announces: Bool = true
     ) throws(StoreError) {
@@ -168,8 +169,8 @@ final class ServerTables: TableAccess {
         noteTurn(mark.integer(0, 0))
     }
 
-    /// Says before its first change that this process changes something: for one that only reads nobody waits after a failover.
-    /// The server's log keeps the order, so nobody waits for the disk.
+    /// Announces this process before its first change: after a failover, no process waits for one that only reads. The
+    /// server's log keeps the order, so there is no wait for the disk.
     private func announce() throws(StoreError) {
         guard !isAnnounced, peers.own != nil else { return }
         try connection.send(Self.begin)
@@ -185,7 +186,7 @@ final class ServerTables: TableAccess {
         try connection.send(Self.announcement, Parameters([.integer(owner)]))
     }
 
-    /// Asks without waiting. Long answers are left to those who need them.
+    /// Sends a query without waiting. Long results are left to those who need them.
     private func prefetch(_ question: BoundQuery) throws(StoreError) {
         let (query, parameters) = (question.query, Parameters(question.parameters.map(\.value)))
         guard !query.isUnbounded, !prefetched.knows(query, parameters) else { return }
@@ -193,9 +194,9 @@ final class ServerTables: TableAccess {
         prefetched.add(query, parameters, command)
     }
 
-    /// What the server has answered to a question before it was asked, if that still holds.
+    /// The server's prefetched result of a query, if it still holds.
     func prefetchedResult(to query: Query, _ reach: QueryReach, _ parameters: Parameters) -> ResultSet? {
-        // Outside a transaction, who asks again wants to know what is there by now.
+        // Outside a transaction, a repeated query must see the current state.
         prefetched.answer(to: query, reach, parameters, isLast: transaction == .none)
     }
 
@@ -203,7 +204,7 @@ final class ServerTables: TableAccess {
 
     // MARK: On a thread that must not wait
 
-    /// Asks, and gives whether the answers came at once.
+    /// Sends the queries, and returns whether the results came at once.
     func askBriefly(_ questions: [BoundQuery]) -> Bool {
         do throws(StoreError) {
             for question in questions { try prefetch(question) }
@@ -214,10 +215,10 @@ final class ServerTables: TableAccess {
         }
     }
 
-    /// From here on a question that needs a journey is refused.
+    /// From here on a query that needs a round trip is refused.
     func beginAtOnce() { (waits, wasRefused) = (false, false) }
 
-    /// Gives whether nothing was refused: if something was, what came of it means nothing.
+    /// Returns whether nothing was refused: if anything was, the result means nothing.
     func endAtOnce() -> Bool {
         waits = true
         return !wasRefused
@@ -236,13 +237,13 @@ final class ServerTables: TableAccess {
 
     var recordedCount: Int { record.count }
 
-    /// What the transaction has changed, once it is over.
+    /// The changes of the transaction, once it is over.
     func takeRecord() -> [RecordedChange] {
         defer { record = [] }
         return record
     }
 
-    /// One transaction in which the tables themselves are made.
+    /// A transaction that creates the tables themselves.
     func make(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         try begin(.writing)
         do throws(StoreError) {
@@ -268,7 +269,7 @@ final class ServerTables: TableAccess {
         record = []
     }
 
-    /// Undoes what was done since this point, and leaves the rest as it is.
+    /// Sets the point to which a failed operation is undone, without the earlier ones.
     func setSavepoint() throws(StoreError) {
         recordAtSavepoint = record.count
         try connection.send(Self.savepoint)
@@ -282,12 +283,12 @@ final class ServerTables: TableAccess {
         connection.forgetFailure()
     }
 
-    /// What became of a commit.
+    /// The outcome of a commit.
     enum Outcome {
         case durable
-        /// The server has undone everything.
+        /// The server has rolled back everything.
         case undone(StoreError)
-        /// Whether it is in the vault, and will stay there, has to be found out.
+        /// It is unknown whether it is in the vault and will stay there.
         case unknown(StoreError)
     }
 
@@ -300,27 +301,27 @@ final class ServerTables: TableAccess {
             transaction = .none
             let answer = try connection.answer(to: command)
             guard answer.tag == "COMMIT" else {
-                return .undone(StoreError(.io(0), "the database server has undone the change"))
+                return .undone(StoreError(.io(0), "the database server has rolled back the change"))
             }
             // Committed there, and perhaps on no standby.
             if connection.takeWarning() { return .unknown(.unreachable) }
             changeMark = changeMark.map { $0 + 1 }
             return .durable
         } catch {
-            // What was sent before it has failed, so the server has not even looked at it.
+            // An earlier command has failed, so the server has not run this one.
             if case .skipped = command.state { return .undone(error) }
             transaction = .none
             return .unknown(error)
         }
     }
 
-    /// Undoes what the open transaction has done, if there is one.
+    /// Rolls back the open transaction, if there is one.
     func rollBack() {
         guard transaction != .none else { return }
         let isWriting = transaction == .writing
         transaction = .none
         do throws(StoreError) {
-            // What failed until now is undone with the rest.
+            // Earlier failures are undone with the rest.
             if isWriting { try? connection.sync() }
             try connection.send(Self.rollBack)
             if isWriting { try connection.sync() } else { connection.finishSoon() }
@@ -340,7 +341,7 @@ final class ServerTables: TableAccess {
 
     func longReading<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R { try body() }
 
-    /// The server decides for itself what it keeps in memory.
+    /// The server manages its own cache.
     func expectManyChanges() {}
 
     // MARK: Others

@@ -1,10 +1,10 @@
 import Glibc
 import VaultStorage
 
-/// Runs operations in one transaction of the server. Each transaction that changes the vault waits for its turn first, so
-/// nothing changes beneath it, and no two meet.
+/// Runs operations in one server transaction. Each transaction that changes the vault takes the vault's lock first, so
+/// nothing changes underneath it, and no two conflict.
 final class ServerWriteBatch: WriteBatching {
-    /// How often a batch is tried that met others' locks, or lost its connection before the commit.
+    /// The maximum number of attempts of a batch that met others' locks, or lost its connection before the commit.
     private static let tries = 3
 
     private let address: ServerAddress
@@ -15,19 +15,19 @@ final class ServerWriteBatch: WriteBatching {
     private let memory = CommitMemory()
     private var channel: Channel?
     private var committedHead: WriteTransaction.AuditHead?
-    /// Since when this process meets histories that are not settled.
+    /// Since when this process has met unsettled timelines.
     private var unsettledSince: SuspendingClock.Instant?
-    /// The vault's when the last change was committed.
+    /// The vault's incarnation at the last committed change.
     private var incarnation: Int64
 
-    /// A connection with what writes by it.
+    /// A connection with the writer's objects that use it.
     private struct Channel {
         let tables: ServerTables
         let transaction: WriteTransaction
         let session: ServerSession
     }
 
-    /// - Parameter known: what a process of this machine has left that had the vault open before.
+    /// - Parameter known: the knowledge that an earlier process of this machine has left.
     init(
         _ address: ServerAddress, _ context: VaultContext, _ peers: PeerLiveness, _ watch: TimelineTracker = .init(),
         patience: FailoverTimeouts = .init(), known: FailoverSettlement.Knowledge? = nil
@@ -47,7 +47,7 @@ final class ServerWriteBatch: WriteBatching {
         for operation in operations { operation.finish(failure) }
     }
 
-    /// How often answers were waited for on the present connection.
+    /// The number of waits for answers on the current connection.
     var roundTrips: Int { channel?.tables.connection.roundTrips ?? 0 }
 
     func close() { channel?.tables.connection.close() }
@@ -72,19 +72,19 @@ final class ServerWriteBatch: WriteBatching {
 
     private enum Attempt {
         case done(StoreError?)
-        /// Nothing was changed, and it may go better the next time.
+        /// Nothing was changed, and a retry may succeed.
         case again(StoreError)
-        /// Nothing was changed. Something has failed, and it has to be found out what.
+        /// Nothing was changed. Something failed, and a careful attempt must find out what.
         case carefully
     }
 
-    /// - Parameter isCareful: Whether each operation has a savepoint, and is waited for. Hardly ever does one fail after it has
-    ///   changed something: so at first none has, and a whole batch costs one question for each that is read.
+    /// - Parameter isCareful: whether each operation has a savepoint and is waited for. Operations rarely fail after a
+    ///   change. So the first attempt does without, and a whole batch costs one round trip for each read.
     private func attempt(_ operations: [any WriteOperation], isCareful: Bool) -> Attempt {
         let channel: Channel
         do throws(StoreError) { channel = try currentChannel() } catch { return .done(error) }
         channel.tables.waitsForChanges = isCareful
-        // A process that only looks takes no number, which others would miss.
+        // A process that only checks takes no change number, which others would miss.
         let isLook = operations.allSatisfy { $0 is TimelineCheck }
         do throws(StoreError) {
             try begin(channel, foreseeing: isCareful ? [] : operations, announces: !isLook)
@@ -106,7 +106,7 @@ final class ServerWriteBatch: WriteBatching {
                 return .again(error)
             }
             guard channel.tables.connection.end != nil else {
-                // A row that the server cannot read must fail no operation but that which needs it.
+                // A row that the server cannot read must fail only the operation that needs it.
                 return error.code == .busy ? .again(error) : isCareful ? .done(error) : .carefully
             }
             // The connection was lost, perhaps long ago, and with it everything that was not committed.
@@ -116,7 +116,7 @@ final class ServerWriteBatch: WriteBatching {
         return finish(channel, isCareful: isCareful)
     }
 
-    /// Waits for this process's turn.
+    /// Waits for the vault's lock.
     private func begin(
         _ channel: Channel, foreseeing operations: [any WriteOperation] = [], announces: Bool = true
     ) throws(StoreError) {
@@ -127,9 +127,9 @@ final class ServerWriteBatch: WriteBatching {
         for operation in operations { operation.prefetchHint.addQuestions(to: &questions, context) }
         try tables.beginWriting(questions, expectsOthers: expectsOthers, announces: announces)
         if watch.history == nil { watch.settle(tables.connection.history, changes: tables.turn - 1) }
-        // Others have settled what there was to settle, and this process has yet to look at it.
+        // Others have settled the failover, and this process has yet to check the outcome.
         guard watch.history == tables.connection.history else { throw .unsettled }
-        // What is missing in a history that goes on was put back to an earlier state: all is held then, as after a restore.
+        // A change that is missing on an unchanged timeline was set back: all logins are held, as after a restore.
         guard tables.turn > watch.knownChanges ?? 0 else { throw .unsettled }
         do throws(StoreError) { try transaction.begin() } catch {
             throw error.code == .rollbackSuspected ? .unsettled : error
@@ -137,7 +137,7 @@ final class ServerWriteBatch: WriteBatching {
         incarnation = context.incarnation
     }
 
-    /// Runs one operation; what it did is undone when it throws, and its neighbours feel nothing of it.
+    /// Runs one operation. If it throws, its changes are undone, without effect on the other operations.
     private func run(_ operation: any WriteOperation, on channel: Channel) throws(StoreError) -> Bool {
         let (tables, transaction) = (channel.tables, channel.transaction)
         let mark = transaction.mark
@@ -151,7 +151,7 @@ final class ServerWriteBatch: WriteBatching {
         return true
     }
 
-    /// Runs one operation without looking back. False if what it, or one before it, has changed would have to be undone.
+    /// Runs one operation without a savepoint. False if its changes, or earlier ones, would have to be undone.
     private func tryOut(_ operation: any WriteOperation, on channel: Channel) -> Bool {
         let (tables, transaction) = (channel.tables, channel.transaction)
         let mark = transaction.mark
@@ -215,10 +215,10 @@ final class ServerWriteBatch: WriteBatching {
 
     private static let settlingPause: UInt32 = 100_000
 
-    /// Takes part in finding out what a failover has lost. Nothing is changed in the vault before that is over.
+    /// Takes part in finding out what a failover has lost. The vault is not changed until that is over.
     private func settleFailover(_ channel: Channel) throws(StoreError) {
         let start = SuspendingClock.now
-        // Several failovers may follow on one another.
+        // Several failovers may follow one another.
         let begin = unsettledSince ?? start
         unsettledSince = begin
         let settlement = FailoverSettlement(
@@ -252,16 +252,16 @@ final class ServerWriteBatch: WriteBatching {
         }
     }
 
-    // MARK: A commit of which nothing is known
+    // MARK: A commit of unknown outcome
 
-    /// How long is waited, in microseconds, before it is asked what became of a commit.
+    /// The pauses, in microseconds, before each check of a commit's outcome.
     private static let settlingPauses: [UInt32] = [0, 250_000, 500_000, 1_000_000, 2_000_000]
 
-    /// Finds out what became of a commit whose answer never came, and writes that down; nil if it is in the vault.
+    /// Finds out the outcome of a commit whose answer never came, and records it; nil if it is in the vault.
     ///
-    /// While a commit waits for a standby, only those who wait for its locks learn of it: so its turn is taken first, and then
-    /// its link is looked for. The commit that records this is behind it in the server's log: once a standby has that one,
-    /// it has both.
+    /// While a commit waits for a standby, only waiters for its locks learn of it: so this takes the vault's lock
+    /// first, and then looks for the commit's link. The commit that records this follows it in the server's log: once a
+    /// standby has that one, it has both.
     private func settle(_ lost: Channel, _ error: StoreError) -> StoreError? {
         let head = lost.transaction.head
         let hasLink = head != lost.transaction.headAtBegin
@@ -275,7 +275,7 @@ final class ServerWriteBatch: WriteBatching {
                 } catch {
                     channel.tables.rollBack()
                     if error == .unsettled { try settleFailover(channel) }
-                    // The lost session may wait for ever, for a standby or for this machine. To end it settles its commit.
+                    // The lost session may wait permanently for a standby or this machine. Ending it settles its commit.
                     if error == .contended { try lost.session.end(by: channel.tables.connection) }
                     throw error
                 }

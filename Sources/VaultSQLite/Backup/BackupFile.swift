@@ -3,7 +3,7 @@ package import VaultCrypto
 import VaultMigrations
 package import VaultStorage
 
-/// A backup that is there. Reading it needs no key, and changes nothing.
+/// An existing backup. Reading it needs no key and changes nothing.
 package final class BackupFile: Sendable {
     package let path: String
     package let container: BackupContainer
@@ -30,7 +30,7 @@ package final class BackupFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// An older one is brought up to date when it is restored.
+    /// An older one is migrated when it is restored.
     var isOfThisSchema: Bool { manifest.schemaVersion == Int64(Migrations.all.last?.version ?? 0) }
 
     private static func container(_ descriptor: Int32, _ path: String) throws(StoreError) -> BackupContainer {
@@ -52,7 +52,7 @@ package final class BackupFile: Sendable {
         return try BackupContainer(tail: try last(count))
     }
 
-    /// Reads the whole database, and refuses it unless it is the one that the manifest names.
+    /// Reads the whole database and refuses it unless it matches the manifest.
     package func checkBytes() throws(StoreError) { try unsafe checkBytes { _ in } }
 
     func checkBytes(
@@ -68,7 +68,7 @@ package final class BackupFile: Sendable {
         }
     }
 
-    /// Every page, as SQLite sees it, and that there is nothing in the schema that does not belong there.
+    /// Checks every page as SQLite sees it, and that the schema holds nothing foreign.
     package func checkDatabase() throws(StoreError) {
         let connection = try connect()
         defer { connection.close() }
@@ -78,7 +78,7 @@ package final class BackupFile: Sendable {
         try manifest.check(connection)
     }
 
-    /// Everything, by a key: the manifest's MAC, every cell, and the chain.
+    /// Checks everything with a key: the manifest's MAC, every cell and the chain.
     package func verify(
         by unlocker: any SlotUnlocker, policy: UnlockingPolicy, clock: @escaping @Sendable () -> Timestamp,
         _ progress: (VerificationProgress) -> Void

@@ -1,5 +1,5 @@
-/// Places in the first page of a database file (https://sqlite.org/fileformat.html §1.3) that are written directly,
-/// because SQLite would have to be told to make a vault of a backup, or to use a log, where the file is not to change.
+/// Offsets in the first page of a database file (https://sqlite.org/fileformat.html §1.3) that are written directly.
+/// Through SQLite, that would mean turning a backup into a vault, or using a log, on a file that must not change.
 enum DatabaseHeader {
     static let applicationIDOffset: Int64 = 68
     /// The write and the read version of the format.

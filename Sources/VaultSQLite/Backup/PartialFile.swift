@@ -2,16 +2,16 @@ import Glibc
 import VaultCrypto
 import VaultStorage
 
-/// A file that gets its name once it is whole: `PATH.<26 characters>.partial` until then.
+/// A file that gets its name once it is complete; until then it is `PATH.<26 characters>.partial`.
 ///
-/// Its lock is held for as long as it is worked on: one whose lock is free was left behind by a process that was
-/// killed, and the next one removes it.
+/// It stays locked while it is being written. A file whose lock is free was left behind by a process that was killed;
+/// the next process removes it.
 final class PartialFile: @unchecked Sendable {
     static let suffix = ".partial"
 
     let path: String
     private let target: VaultFile
-    /// Keeps the lock. To be closed only when SQLite does not have the file open: closing it drops SQLite's locks.
+    /// Keeps the lock. Close it only when SQLite does not have the file open: closing it drops SQLite's locks.
     private let descriptor: Int32
     private var hasName = false
 
@@ -20,7 +20,7 @@ final class PartialFile: @unchecked Sendable {
         path = "\(target.path).\(Base32.encode(SecureRandom.bytes16()))\(Self.suffix)"
         descriptor = unsafe open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw PrivateFile.creationError(errno, target.path) }
-        // The umask may have taken bits away from the owner.
+        // The umask may have cleared permission bits of the owner.
         guard fchmod(descriptor, 0o600) == 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw StoreError(.io(errno), "\(path) cannot be locked")
         }
@@ -31,7 +31,7 @@ final class PartialFile: @unchecked Sendable {
         close(descriptor)
     }
 
-    /// What SQLite lays beside a file.
+    /// SQLite's companion files.
     private static let companions = ["-journal", "-wal", "-shm"]
 
     private static func remove(_ path: String) {
@@ -71,7 +71,7 @@ final class PartialFile: @unchecked Sendable {
         try unsafe ByteStream(descriptor, path).read(byteCount, body)
     }
 
-    /// Makes it durable, under its name. Nothing is overwritten.
+    /// Makes the file durable under its final name. Never overwrites a file.
     func finish() throws(StoreError) {
         guard fsync(descriptor) == 0 else { throw StoreError(.io(errno), "\(path) cannot be made durable") }
         do throws(NewFile.Failure) { try NewFile(target.path).name(path) } catch {
@@ -81,7 +81,7 @@ final class PartialFile: @unchecked Sendable {
         try PrivateFile.synchronizeDirectory(target.parent)
     }
 
-    /// Removes what processes left in a directory that were killed.
+    /// Removes the files that killed processes left in a directory.
     static func removeLeftovers(in directory: String, of prefix: String) {
         Leftovers(in: directory, of: prefix, suffix: suffix, companions: companions).remove()
     }
@@ -99,7 +99,7 @@ struct ByteStream {
         self.path = path
     }
 
-    /// - Throws: also when the work is no longer wanted; see ``BlockingWork/isCancelled``.
+    /// - Throws: also when the work is cancelled; see ``BlockingWork/isCancelled``.
     func read(
         _ byteCount: Int64, from start: Int64 = 0, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -108,7 +108,7 @@ struct ByteStream {
         var offset = start
         let end = start + byteCount
         while offset < end {
-            if BlockingWork.isCancelled { throw StoreError(.closed, "the work was ended before it was complete") }
+            if BlockingWork.isCancelled { throw StoreError(.closed, "the operation was cancelled before its end") }
             let wanted = Int(min(Int64(Self.pieceByteCount), end - offset))
             let count = unsafe pread(descriptor, piece.baseAddress, wanted, off_t(offset))
             if count < 0 && errno == EINTR { continue }

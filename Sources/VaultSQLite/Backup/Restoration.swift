@@ -3,7 +3,7 @@ package import VaultCrypto
 import VaultMigrations
 package import VaultStorage
 
-/// Makes a new vault of a backup. It is there as a whole, or not at all.
+/// Makes a new vault from a backup: completely or not at all.
 package struct Restoration {
     package let backup: BackupFile
     private let target: VaultFile
@@ -34,7 +34,7 @@ package struct Restoration {
     package func run(
         by unlocker: any SlotUnlocker, policy: UnlockingPolicy, _ progress: (_ done: Int, _ total: Int) -> Void
     ) throws(StoreError) -> RestoreOutcome {
-        // A wrong key is told before anything is copied.
+        // Report a wrong key before anything is copied.
         if backup.isOfThisSchema {
             let connection = try backup.connect()
             defer { connection.close() }
@@ -66,7 +66,7 @@ package struct Restoration {
         try file.write(DatabaseHeader.bytes(of: Connection.applicationID), at: DatabaseHeader.applicationIDOffset)
     }
 
-    /// All of it on a file that no other process knows, and that is given up if anything fails: without a journal.
+    /// Makes all changes to a file that no other process knows and that is discarded on failure: no journal needed.
     private func change(
         _ file: PartialFile, _ unlocker: any SlotUnlocker, _ policy: UnlockingPolicy
     ) throws(StoreError) -> RestoreOutcome {
@@ -92,7 +92,7 @@ package struct Restoration {
         return outcome
     }
 
-    /// Gives whether there was something to do.
+    /// Returns whether any migration was pending.
     private func migrate(_ connection: Connection) throws(StoreError) -> Bool {
         let found = try VaultSchema.version(of: connection)
         try VaultSchema.checkRecord(of: connection, version: found)
@@ -104,7 +104,7 @@ package struct Restoration {
 }
 
 extension Connection {
-    /// For a file that no other process knows, and that is given up if anything fails.
+    /// For a file that no other process knows and that is discarded on failure.
     func prepareToChangeUnseen() throws(StoreError) {
         for setting in ["journal_mode = OFF", "synchronous = OFF", "secure_delete = ON", "temp_store = MEMORY"] {
             try execute("PRAGMA \(setting)")

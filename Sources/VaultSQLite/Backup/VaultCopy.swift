@@ -3,12 +3,12 @@ import Glibc
 import VaultCrypto
 import VaultStorage
 
-/// A backup that is whole, checked and durable, and has no name yet.
+/// A backup that is complete, checked and durable, but has no name yet.
 struct VaultCopy: Sendable {
     let record: BackupRecord
     private let file: PartialFile
 
-    /// Copies the vault as it is at one moment. Its snapshot holds up no one; only the log grows meanwhile.
+    /// Copies the vault as of one moment. Its snapshot blocks no process; only the log grows meanwhile.
     init(
         _ plan: BackupPlan, of database: Database, _ context: VaultContext, now: Timestamp,
         _ progress: @escaping @Sendable (Int, Int) -> Void
@@ -35,9 +35,9 @@ struct VaultCopy: Sendable {
 
     func finish() throws(StoreError) { try file.finish() }
 
-    // MARK: Where to
+    // MARK: Destination
 
-    /// Where the backup would lie, and how big it would be. Refuses a place where it must not, or cannot.
+    /// Returns the backup's path and its size. Refuses a path that is not allowed or not usable.
     static func place(
         of plan: BackupPlan, _ source: Connection, _ database: Database, _ now: Timestamp
     ) throws(StoreError) -> (target: VaultFile, byteCount: Int64) {
@@ -103,12 +103,12 @@ struct VaultCopy: Sendable {
                         + "here, add --same-device")
             }
             throw StoreError(
-                .unsafeFile, "\(path) lies on the vault's own device: the backup would be lost with the vault",
+                .unsafeFile, "\(path) is on the vault's own device: the backup would be lost with the vault",
                 hint: "name a directory on another device; if it is copied away from here, add --same-device")
         }
     }
 
-    /// In words of a backup. A directory that is not there is taken for the name of a file.
+    /// The same error in terms of a backup. A missing directory is treated as part of the file's name.
     private static func refusal(of path: String, _ error: StoreError) -> StoreError {
         guard error.code == .unsafeFile else { return error }
         guard isDirectory(path) else {
@@ -144,13 +144,13 @@ struct VaultCopy: Sendable {
                 try statement.run()
             }
         } catch {
-            if BlockingWork.isCancelled { throw StoreError(.closed, "the backup was ended before it was complete") }
+            if BlockingWork.isCancelled { throw StoreError(.closed, "the backup was cancelled before it was complete") }
             throw error
         }
     }
 
-    /// Seals the copy anew for its recipients, if it has any, and checks it. Gives also the keys that the copy has: the vault
-    /// may have others since.
+    /// Seals the copy again for its recipients, if it has any, and checks it. Also returns the copy's keys: the vault
+    /// may have changed its keys since.
     private static func manifest(
         _ file: PartialFile, _ plan: BackupPlan, _ context: VaultContext, _ now: Timestamp
     ) throws(StoreError) -> (BackupManifest, VaultContext) {
@@ -158,7 +158,7 @@ struct VaultCopy: Sendable {
         return (try check(file, plan, own, now, head), own)
     }
 
-    /// Gives the end of the vault's trail, and with which keys the copy is to be read.
+    /// Returns the end of the vault's trail, and the keys to read the copy with.
     private static func seal(
         _ file: PartialFile, for recipients: [Recipient], _ context: VaultContext
     ) throws(StoreError) -> (head: Int64, VaultContext) {
@@ -177,7 +177,7 @@ struct VaultCopy: Sendable {
         return (head, own)
     }
 
-    /// The copy must be a vault that opens, before it is called a backup.
+    /// The copy must open as a vault before it counts as a backup.
     private static func check(
         _ file: PartialFile, _ plan: BackupPlan, _ context: VaultContext, _ now: Timestamp, _ vaultSequence: Int64
     ) throws(StoreError) -> BackupManifest {
@@ -202,7 +202,7 @@ struct VaultCopy: Sendable {
     }
 }
 
-/// SQLite's check of pages without that of indexes against their tables, which takes eight times as long.
+/// SQLite's page check without comparing indexes to their tables, which takes eight times as long.
 enum QuickCheck {
     static func problem(of connection: Connection) throws(StoreError) -> String? {
         let answer = try connection.text("PRAGMA quick_check(1)")
@@ -210,7 +210,7 @@ enum QuickCheck {
     }
 }
 
-/// Looks after a statement that takes long: how far it is, and whether it is still wanted.
+/// Watches a long statement: reports its progress, and ends it on cancellation.
 @safe private final class CopyWatch {
     private let file: PartialFile
     private let size: Int64
@@ -233,7 +233,7 @@ enum QuickCheck {
         try body()
     }
 
-    /// Another number than 0 ends the statement.
+    /// A result other than 0 ends the statement.
     private func look() -> Int32 {
         let kibibytes = { (bytes: Int64) in Int(clamping: bytes >> 10) }
         progress(kibibytes(min(file.byteCount, size)), kibibytes(size))

@@ -1,7 +1,7 @@
 import CSQLite
 package import VaultStorage
 
-/// The rows of one query on a database of another program.
+/// The rows of one query on another program's database.
 package final class ForeignCursor {
     private let statement: Statement
     private let columnCount: Int
@@ -13,12 +13,12 @@ package final class ForeignCursor {
 
     package func next() throws(StoreError) -> Bool { try statement.step() }
 
-    /// The values of the row. Types are those of the values: SQLite's columns have none that binds.
+    /// The values of the row, with each value's own type: SQLite does not enforce column types.
     package func values(longest: Int) -> [ForeignValue] {
         (0..<columnCount).map { value(Int32($0), longest: longest) }
     }
 
-    /// Begins anew, with the rows that have this value.
+    /// Starts over with the rows that have this value.
     package func look(for value: ForeignValue) {
         statement.reset()
         switch value {
@@ -49,7 +49,7 @@ package final class ForeignCursor {
     }
 }
 
-/// A value as SQLite has it.
+/// A value as SQLite stores it.
 package enum ForeignValue: Sendable {
     case null
     case integer(Int64)

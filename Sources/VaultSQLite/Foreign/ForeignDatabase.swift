@@ -2,18 +2,18 @@ import CSQLite
 import Glibc
 package import VaultStorage
 
-/// A database of another program: looked at in one read transaction, and never written.
+/// Another program's database, read in one read transaction and never written.
 ///
-/// It may be in use. It is opened read only and never as `immutable`, so what a writer has left in the WAL is seen, and
-/// nothing of its schema runs: no trigger, no view, no function of its own. Used by one thread at a time.
+/// It may be in use. It is opened read-only and never as `immutable`, so a writer's changes in the WAL are visible.
+/// Nothing of its schema runs: no trigger, no view, no function of its own. Used by one thread at a time.
 package final class ForeignDatabase {
     private let connection: Connection
 
-    /// The first bytes of every such file.
+    /// The first bytes of every SQLite database file.
     package static let magic = Array("SQLite format 3\0".utf8)
 
     package init(path: String) throws(StoreError) {
-        // SQLite refuses symbolic links here, and the paths of other programs are full of them.
+        // SQLite refuses symbolic links here, and other programs' paths are full of them.
         guard let resolved = unsafe realpath(path, nil) else {
             throw StoreError(.io(SQLITE_CANTOPEN), "the file cannot be opened")
         }
@@ -33,14 +33,14 @@ package final class ForeignDatabase {
 
     deinit { connection.close() }
 
-    /// To read a WAL database SQLite makes the log and its index beside it, if they are not there, and leaves them. Made by
-    /// another user than the file's they cannot be written by that user: every write of the other program would fail from
-    /// then on. Root gives them to the file's owner.
+    /// To read a WAL database, SQLite creates the log and its index next to it if they are missing, and leaves them
+    /// there. If a user other than the file's owner created them, the owner could not write to them: from then on every
+    /// write of the other program would fail. Root gives the files to the file's owner.
     private static func refuseForeignFiles(beside path: String, user: uid_t) throws(StoreError) {
         var status = stat()
         guard user != 0, unsafe stat(path, &status) == 0, status.st_uid != user, isWAL(path) else { return }
         for suffix in ["-wal", "-shm"] where unsafe access(path + suffix, F_OK) != 0 {
-            throw StoreError(.unsafeFile, "SQLite would make files of another user beside the database")
+            throw StoreError(.unsafeFile, "SQLite would create files of another user next to the database")
         }
     }
 
@@ -58,7 +58,7 @@ package final class ForeignDatabase {
         Int(try connection.integer("SELECT count(*) FROM \(Self.quoted(table.name))"))
     }
 
-    /// The tables with their columns. Views and virtual tables are left out: reading those runs their authors' code.
+    /// The tables with their columns. Views and virtual tables are left out: reading them runs their authors' code.
     package func tables() throws(StoreError) -> [ForeignTable] {
         let list = try Statement(
             connection,
@@ -79,7 +79,7 @@ package final class ForeignDatabase {
         return tables
     }
 
-    /// All rows of a table, or those with a value in a column, which ``ForeignCursor/look(for:)`` then names.
+    /// All rows of a table, or those with a given value in a column; ``ForeignCursor/look(for:)`` then sets the value.
     package func rows(
         of table: ForeignTable, columns: [String], where column: String? = nil
     ) throws(StoreError) -> ForeignCursor {

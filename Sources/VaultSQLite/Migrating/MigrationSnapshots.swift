@@ -2,12 +2,13 @@ import Glibc
 import VaultCrypto
 import VaultStorage
 
-/// The copies of a vault that lie beside it from before its migrations: `<vault>.before-migration-<version>`.
+/// The copies of a vault from before its migrations, in its own directory: `<vault>.before-migration-<version>`.
 ///
-/// At most one of each version: a new one takes the place of the one before. A copy has its name only once it is whole
-/// and durable; until then it is `<name>.partial`, which the next migration removes if its maker was killed.
+/// There is at most one copy of each version: a new one replaces the previous one. A copy gets its name only once it is
+/// complete and durable. Until then it is `<name>.partial`, which the next migration removes if the process that made
+/// it was killed.
 struct MigrationSnapshots {
-    /// The first process that opens the vault after that removes the copy.
+    /// The first process that opens the vault after this time removes the copy.
     static let longestKept = Duration.seconds(30 * 86_400)
 
     let file: VaultFile
@@ -19,12 +20,12 @@ struct MigrationSnapshots {
 
     private func path(_ version: Int) -> String { "\(file.path)\(Self.infix)\(version)" }
 
-    /// - Parameter connection: sees the vault as it was committed last, while another one keeps all processes from
+    /// - Parameter connection: sees the vault's last commit, while another connection keeps all processes from
     ///   committing.
     func take(_ connection: Connection, version: Int, now: Timestamp) throws(StoreError) -> String {
         try removePartial()
         let size = try connection.integer("PRAGMA page_count") * connection.integer("PRAGMA page_size")
-        // The steps themselves need some room, too.
+        // The steps themselves need some space, too.
         try file.checkRoom(
             size + max(size / 4, 1 << 20), for: "the copy of the vault that is kept from before a migration")
         let partial = try VaultFile(path(version) + Self.partialSuffix)
@@ -47,14 +48,14 @@ struct MigrationSnapshots {
         return path(version)
     }
 
-    /// By the vault's own clock, whatever the file system's is.
+    /// Sets the file's date by the vault's own clock, regardless of the file system's clock.
     private static func date(_ path: String, _ time: Timestamp) {
         let instant = timespec(
             tv_sec: Int(time.milliseconds / 1000), tv_nsec: Int(time.milliseconds % 1000) * 1_000_000)
         _ = unsafe utimensat(AT_FDCWD, path, [instant, instant], 0)
     }
 
-    /// Whether another process is making a copy now, or was killed while it did.
+    /// Whether another process is making a copy now, or was killed while making one.
     var hasPartial: Bool { (try? names().contains { $0.hasSuffix(Self.partialSuffix) }) ?? false }
 
     private func removePartial() throws(StoreError) {
@@ -63,7 +64,7 @@ struct MigrationSnapshots {
         }
     }
 
-    /// The oldest version first. Former versions of the program wrote names that end in a random part.
+    /// Oldest version first. Former versions of the program wrote names that end in a random part.
     func list() throws(StoreError) -> [MigrationSnapshot] {
         let prefix = file.name + Self.infix
         let found = try names().compactMap { name -> MigrationSnapshot? in
@@ -86,8 +87,7 @@ struct MigrationSnapshots {
             byteCount: Int64(info.st_size))
     }
 
-    /// Removes those that have been kept for long enough. Looks at names, not at the directory: it is part of each
-    /// opening.
+    /// Removes expired copies. Tries known names instead of listing the directory, because every opening does this.
     func removeExpired(before version: Int, now: Timestamp) {
         for version in 1..<max(version, 2) {
             guard let snapshot = snapshot(path(version), version),
@@ -106,7 +106,7 @@ struct MigrationSnapshots {
         try PrivateFile.synchronizeDirectory(file.parent)
     }
 
-    /// Refuses copies that others could read or exchange. Looks at names, as ``removeExpired(before:now:)`` does.
+    /// Refuses copies that others could read or replace. Tries known names, as ``removeExpired(before:now:)`` does.
     func check(before version: Int) throws(StoreError) {
         var info = stat()
         for version in 1..<max(version, 2) where unsafe lstat(path(version), &info) == 0 {
@@ -114,7 +114,7 @@ struct MigrationSnapshots {
         }
     }
 
-    /// What lies in the vault's directory and begins as a copy's name does.
+    /// The names in the vault's directory that start like a copy's name.
     private func names() throws(StoreError) -> [String] {
         guard let stream = unsafe opendir(file.parent) else {
             throw StoreError(.io(errno), "the directory of the vault cannot be read: \(file.parent)")

@@ -2,8 +2,8 @@ import Glibc
 import VaultMigrations
 import VaultStorage
 
-/// Brings a vault's schema up to date. Forward only, one transaction for each step, and safe when two processes do it
-/// at once: each looks again at the version after it has the write lock.
+/// Migrates a vault's schema. Forward only, one transaction per step, and safe when two processes do it at once: each
+/// checks the version again once it holds the write lock.
 struct Migrator {
     let file: VaultFile
     let migrations: [Migration]
@@ -19,7 +19,7 @@ struct Migrator {
 
     private var known: Int { migrations.last?.version ?? 0 }
 
-    /// Which steps the vault has taken, by the version in the file's header.
+    /// The steps that the vault has taken, by the version in the file's header.
     func status() throws(StoreError) -> [MigrationStep] {
         try file.check()
         let connection = try inspect()
@@ -32,8 +32,8 @@ struct Migrator {
         return migrations.map { MigrationStep(version: $0.version, name: $0.name, appliedAt: applied[$0.version]) }
     }
 
-    /// Applies what is pending, after a snapshot of the vault beside it. Gives the path of the snapshot, if there was
-    /// anything to do.
+    /// Applies pending steps, after a snapshot in the vault's directory. Returns the snapshot's path if any step was
+    /// pending.
     @discardableResult
     func migrate() throws(StoreError) -> String? {
         try file.check()
@@ -49,8 +49,8 @@ struct Migrator {
         return snapshot
     }
 
-    /// Takes the snapshot and the first pending step while no other process can write: the snapshot is what the step
-    /// found, and of several processes that come at once one makes it.
+    /// Takes the snapshot and the first pending step while no other process can write. So the snapshot is what the step
+    /// started from, and of several concurrent processes exactly one makes it.
     private func applyFirst(_ connection: Connection) throws(StoreError) -> (version: Int, snapshot: String)? {
         let snapshots = MigrationSnapshots(of: file)
         try begin(connection, snapshots)
@@ -76,7 +76,7 @@ struct Migrator {
         }
     }
 
-    /// A copy of a big vault takes longer than others wait for the write lock.
+    /// Copying a big vault takes longer than others wait for the write lock.
     private func begin(_ connection: Connection, _ snapshots: MigrationSnapshots) throws(StoreError) {
         let end = SuspendingClock.now + .seconds(600)
         while true {
@@ -100,14 +100,14 @@ struct Migrator {
         return found
     }
 
-    /// No step may stand on what a commit that failed has left in the WAL.
+    /// No step may build on what a failed commit left in the WAL.
     private func settleDoubt(_ connection: Connection) throws(StoreError) {
         guard let lockFile = LockFile(besideVaultAt: file.path), lockFile.isWALDoubtful else { return }
         try CheckpointGate(path: file.path, writer: connection).startOver()
         lockFile.isWALDoubtful = false
     }
 
-    /// Runs one step, unless another process has done so in the meantime.
+    /// Runs one step, unless another process has already run it.
     func apply(_ migration: Migration, on connection: Connection) throws(StoreError) {
         try connection.execute("BEGIN IMMEDIATE")
         do throws(StoreError) {
@@ -122,7 +122,7 @@ struct Migrator {
         }
     }
 
-    /// A commit that failed may be in the WAL nevertheless, without ever having reached the disk.
+    /// A failed commit may still be in the WAL without ever having reached the disk.
     private func noteDoubt(after error: StoreError, _ connection: Connection) {
         guard case .io = error.code, connection.access == .readWrite else { return }
         LockFile(besideVaultAt: file.path, creating: true)?.isWALDoubtful = true
@@ -144,7 +144,7 @@ struct Migrator {
         try insert.run()
     }
 
-    /// Refuses to go on from a history that is not ours.
+    /// Refuses to continue from a history that is not ours.
     private func checkHistory(_ connection: Connection) throws(StoreError) {
         let rows = try Statement(connection, "SELECT version, name, checksum FROM migration")
         while try rows.step() {

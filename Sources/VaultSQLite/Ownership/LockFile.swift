@@ -1,14 +1,14 @@
 import Glibc
 import VaultStorage
 
-/// The lock file of a vault, for what has no store: see ``OwnerLock`` for what stands in it.
+/// The lock file of a vault, for code that has no store. ``OwnerLock`` describes its contents.
 final class LockFile {
-    /// How long a process waits for others that close the vault. One of them may have been stopped in the middle.
+    /// How long a process waits for others that are closing the vault. One of them may be stopped midway.
     private static let patience = Duration.seconds(2)
 
     private let file: Descriptor
 
-    /// - Returns: `nil` if there is none, or none that may be used.
+    /// - Returns: `nil` if the lock file is missing or unusable.
     init?(besideVaultAt path: String, creating: Bool = false) {
         let number = unsafe open(path + ".lock", O_RDWR | O_CLOEXEC | O_NOFOLLOW | (creating ? O_CREAT : 0), 0o600)
         guard number >= 0, let file = Descriptor(number) else { return nil }
@@ -27,13 +27,13 @@ final class LockFile {
         }
     }
 
-    /// Tells all processes that a snapshot is held which lasts too long to be waited for; until this object is gone.
+    /// Announces to all processes a snapshot that lasts too long to wait for, until this object is released.
     func announceLongSnapshot() { _ = file.setLock(.shared, start: OwnerLock.snapshotLock, length: 1) }
 
-    /// Waits until no other process is closing the vault; kept until this object is gone.
+    /// Waits until no other process is closing the vault. The lock is held until this object is released.
     ///
-    /// SQLite moves the WAL into the database file when the last connection of all closes. Of two processes that close at
-    /// the same moment each finds the other one still there, and neither would be the last.
+    /// SQLite moves the WAL into the database file when the very last connection closes. Of two processes that close at
+    /// the same moment, each finds the other one still connected, and neither would be the last.
     func takeClosingTurn() {
         let end = SuspendingClock.now + Self.patience
         while !file.setLock(start: 0, length: 1), SuspendingClock.now < end { usleep(1000) }
@@ -41,7 +41,7 @@ final class LockFile {
 }
 
 extension Connection {
-    /// Closes a connection that no store has, so that it leaves a whole file behind if it is the last one.
+    /// Closes a connection that belongs to no store, so that it leaves a complete file behind if it is the last one.
     func closeAsLast(of path: String) {
         let lockFile = LockFile(besideVaultAt: path)
         lockFile?.takeClosingTurn()

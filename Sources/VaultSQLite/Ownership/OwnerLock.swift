@@ -3,12 +3,12 @@ import Synchronization
 import VaultCrypto
 package import VaultStorage
 
-/// Liveness of processes: each holds an exclusive lock on one byte of `<vault>.lock` for as long as it lives, and the
-/// byte's offset is its name. The kernel frees the byte at the moment in which the process ends, however it ends; one
-/// that is only stopped keeps it, and is never taken for dead.
+/// Liveness of processes. Each process holds an exclusive lock on one byte of `<vault>.lock` while it lives, and the
+/// byte's offset is its name. The kernel frees the byte the moment the process ends, however it ends. A process that is
+/// only stopped keeps its byte and never counts as dead.
 ///
-/// The upper bits of a name say in which lock file the byte is. A free byte says nothing about a process that has
-/// locked it in another file, because this one was removed or replaced: that process counts as alive.
+/// The upper bits of a name identify the lock file that has the byte. A free byte says nothing about a process that
+/// locked it in another file, because this file was removed or replaced: that process counts as alive.
 package final class OwnerLock: Ownership {
     /// From 1 to 2⁶² − 1: the lock file's number, and a random one.
     package let owner: Int64
@@ -17,19 +17,19 @@ package final class OwnerLock: Ownership {
     private let files: Mutex<Files?>
     /// The lock file's number.
     private let fileNumber: Int64
-    /// Owners in other lock files, of whom it is known that they have gone.
+    /// Owners in other lock files that are known to be gone.
     private let departed = Mutex<Set<Int64>>([])
 
     private static let randomBits = 38
     private static let idOffset: Int64 = 8
-    /// Locked while the file gets its id. No owner's number reaches it.
+    /// Locked while the file gets its id. No owner's number is that high.
     private static let idLock: Int64 = 1 << 62
-    /// Locked together by all that hold a snapshot for long, such as a backup's; see ``LockFile/announceLongSnapshot()``.
+    /// A shared lock of all holders of a long snapshot, such as a backup's; see ``LockFile/announceLongSnapshot()``.
     static let snapshotLock: Int64 = idLock + 1
 
     private struct Files {
         let held: Descriptor
-        /// A second open file description, which sees the first one's lock as a stranger's.
+        /// A second open file description, to which the first one's lock is a foreign lock.
         let probe: Descriptor
 
         var areIntact: Bool { held.isIntact && probe.isIntact }
@@ -53,7 +53,7 @@ package final class OwnerLock: Ownership {
         files = Mutex(Files(held: held, probe: probe))
     }
 
-    /// Of a process that can only read: it owns nothing, and learns of others from the lock file, if it can be opened.
+    /// For a process that can only read. It owns nothing, and learns of others from the lock file if it can open it.
     init(readOnly file: VaultFile) {
         owner = 0
         path = file.lockPath
@@ -68,8 +68,8 @@ package final class OwnerLock: Ownership {
         files = Mutex(probe.map { Files(held: $0, probe: $0) })
     }
 
-    /// 24 bits of what tells this file from all others: its id, and its inode, because a copy has the same id. The
-    /// inode is no other file's for as long as a process holds a byte of it.
+    /// 24 bits that distinguish this file from all others: derived from its id, and from its inode because a copy has
+    /// the same id. No other file can have the inode while a process holds a byte of it.
     private static func number(of file: Descriptor, _ vault: VaultFile) throws(StoreError) -> Int64 {
         number(ofFile: try id(of: file, vault), inode: UInt64(file.identity.inode))
     }
@@ -92,7 +92,7 @@ package final class OwnerLock: Ownership {
             if let id = readID(file) { return id }
         }
         throw StoreError(
-            .busy, "another process has begun to make the lock file \(vault.lockPath), and does not go on",
+            .busy, "another process started to create the lock file \(vault.lockPath), and is stuck",
             hint: "look for a stopped process that uses the vault, and end it")
     }
 
@@ -107,7 +107,7 @@ package final class OwnerLock: Ownership {
 
     private static func writeID(_ file: Descriptor, _ vault: VaultFile) throws(StoreError) -> Bytes16 {
         let id = SecureRandom.bytes16()
-        // With another file of this name the mark of ``isWALDoubtful`` may have gone.
+        // A replaced lock file may have lost the mark of ``isWALDoubtful``.
         if vault.hasWAL { mark(file, true) }
         let count = unsafe id.withUnsafeBytes {
             unsafe pwrite(file.number, $0.baseAddress, $0.count, off_t(idOffset))
@@ -129,7 +129,7 @@ package final class OwnerLock: Ownership {
     private static func openFile(_ path: String) throws(StoreError) -> Descriptor {
         var number = unsafe open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
         if number >= 0 {
-            // The mode is ours to choose, whatever the umask.
+            // The mode is ours to choose, regardless of the umask.
             fchmod(number, 0o600)
         } else if errno == EEXIST {
             number = unsafe open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
@@ -143,10 +143,10 @@ package final class OwnerLock: Ownership {
         return file
     }
 
-    /// Whether the process of that name lives.
+    /// Whether the process with that name lives.
     ///
-    /// An error of the system counts as alive, and so does every process while the lock file is not the one that all
-    /// know, and one that has a byte of another file: the intent of another process must never be freed.
+    /// A system error counts as alive. So does every process while the lock file is not the one that all processes
+    /// know, and a process that has a byte of another file: another process's intent must never be freed.
     package func isAlive(_ owner: Int64) -> Bool {
         guard owner > 0 else { return false }
         if ForkGuard.isForked { return true }
@@ -160,11 +160,11 @@ package final class OwnerLock: Ownership {
     /// Whether the owner's byte is in another lock file than this one.
     func isForeign(_ owner: Int64) -> Bool { owner > 0 && owner >> Self.randomBits != fileNumber }
 
-    /// Remembers that these have gone, whatever became of their lock file.
+    /// Remembers that these owners are gone, whatever happened to their lock file.
     func noteDeparted(_ owners: some Sequence<Int64>) { departed.withLock { $0.formUnion(owners) } }
 
-    /// Whether others see this process's byte as locked: they look at the file of that name, through descriptors of
-    /// their own.
+    /// Whether others see this process's byte as locked. They check the file with that name, through their own
+    /// descriptors.
     package var isHeld: Bool {
         if ForkGuard.isForked { return false }
         return files.withLock { files in
@@ -173,11 +173,11 @@ package final class OwnerLock: Ownership {
         }
     }
 
-    /// Whether the WAL may end with something that was never synced: a commit that failed, and whose
-    /// outcome is not known yet.
+    /// Whether the WAL may end with frames that were never synced, from a failed commit whose outcome is still unknown.
     ///
-    /// A byte of the lock file that all processes know, and never synced itself: it lasts as long as what the kernel
-    /// believes to have written. After a loss of power the WAL is what the disk has, and needs no mark.
+    /// The mark is a byte of the lock file that all processes know. It is never synced itself, so it lasts as long as
+    /// the data that the kernel believes it has written. After a power failure the WAL is what is on disk, and needs no
+    /// mark.
     var isWALDoubtful: Bool {
         get {
             files.withLock { files in
@@ -193,7 +193,7 @@ package final class OwnerLock: Ownership {
         }
     }
 
-    /// Whether some process has said that it holds a snapshot for long.
+    /// Whether any process has announced a long snapshot.
     var hasLongSnapshot: Bool {
         files.withLock { files in
             guard let files, isOurProcess else { return false }
@@ -201,8 +201,8 @@ package final class OwnerLock: Ownership {
         }
     }
 
-    /// Whether the vault is open nowhere else: in no other process, and in no other store of this one. Not before the
-    /// system says so for certain.
+    /// Whether the vault is open nowhere else: in no other process, and in no other store of this one. False until the
+    /// system confirms it.
     var isAlone: Bool {
         files.withLock { files in
             guard let files, isOurProcess else { return false }
@@ -221,12 +221,12 @@ package final class OwnerLock: Ownership {
 
     private var isOurProcess: Bool { !ForkGuard.isForked && getpid() == process }
 
-    /// Whether this is the process that opened the vault, and nobody closed the lock's descriptors: then he has closed
-    /// SQLite's too, and their numbers may be anything by now.
+    /// Whether this is the process that opened the vault, and the lock's descriptors are still open. If other code
+    /// closed them, it has closed SQLite's too, and their numbers may refer to any file by now.
     var isIntact: Bool {
         isOurProcess && files.withLock { $0?.areIntact ?? true }
     }
 
-    /// Lets others take over from this process. It no longer holds a lock, and cannot tell whether others have died.
+    /// Lets other processes take over. This process then holds no lock, and cannot tell whether others have died.
     func release() { files.withLock { $0 = nil } }
 }

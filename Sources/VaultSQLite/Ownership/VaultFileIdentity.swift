@@ -2,10 +2,10 @@ import Glibc
 import Synchronization
 import VaultStorage
 
-/// Where an open vault lies, and what must still be so there before anything is written to it: this process is the one
-/// that opened it, its descriptors are its own, and the files of these names are those that were opened.
+/// The path of an open vault, and the conditions that must still hold before any write: this process opened the vault,
+/// its descriptors are its own, and the files with these names are the ones that were opened.
 ///
-/// SQLite holds on to a file that was renamed, deleted or replaced: what is written to it then is lost.
+/// SQLite keeps using a file that was renamed, deleted or replaced: anything written to it is lost.
 final class VaultFileIdentity: Sendable {
     private let file: VaultFile
     /// Paths of SQLite's other two files.
@@ -14,7 +14,7 @@ final class VaultFileIdentity: Sendable {
     private let lock: OwnerLock
     private let liveness: Liveness
     private let database: Descriptor.Identity?
-    /// SQLite makes these when it needs them, and keeps them for as long as anybody has the vault open.
+    /// SQLite creates these when it needs them, and keeps them while any process has the vault open.
     private let companions: Mutex<Companions?>
 
     private struct Companions: Equatable {
@@ -32,13 +32,13 @@ final class VaultFileIdentity: Sendable {
         companions = Mutex(nil)
     }
 
-    /// Before SQLite is used to write.
+    /// Called before SQLite is used to write.
     func checkProcess() throws(StoreError) {
         if !lock.isIntact { liveness.lose() }
         try liveness.check()
     }
 
-    /// What looks like damage is none if the vault's descriptors belong to other files by now.
+    /// Apparent damage is not damage if the vault's descriptors belong to other files by now.
     func explain(_ error: StoreError) -> StoreError {
         switch error.code {
         case .io, .damaged, .notAVault, .quarantined:
@@ -49,20 +49,20 @@ final class VaultFileIdentity: Sendable {
         }
     }
 
-    /// The vault's file itself; before what a new connection reads is believed.
+    /// Checks the vault's file itself, before a new connection's reads are trusted.
     func checkDatabase() throws(StoreError) {
         guard let database, let found = Descriptor.Identity(path: file.path) else {
             throw StoreError(
-                .vaultMissing, "the vault's file is no longer at its place: \(file.path)",
+                .vaultMissing, "the vault's file is no longer at its path: \(file.path)",
                 hint: "stop everything that uses the vault, and put the file back; nothing is written until then")
         }
         guard found == database else { throw Self.replaced(file.path) }
     }
 
-    /// When the first connection has all of SQLite's files open: what lies there now is what belongs to the vault from
-    /// here on.
+    /// Called when the first connection has all of SQLite's files open. From here on, the files that exist now are the
+    /// vault's.
     func learnFiles(_ connection: Connection) throws(StoreError) {
-        // With the first read SQLite opens what it has not opened yet.
+        // SQLite opens its remaining files with the first read.
         _ = try connection.integer("SELECT count(*) FROM vault")
         try checkDatabase()
         let found = try findCompanions()
@@ -70,14 +70,14 @@ final class VaultFileIdentity: Sendable {
         companions.withLock { $0 = found }
     }
 
-    /// When a connection has all files open, and before what it reads or writes counts: inside a transaction, before
-    /// anything is changed.
+    /// Called when a connection has all files open, before its reads or writes count: inside a transaction, before any
+    /// change.
     func checkFiles(_ connection: Connection) throws(StoreError) {
         try checkNames()
         try checkWAL(connection)
     }
 
-    /// Whether the files of these names are those that were met at the opening.
+    /// Whether the files with these names are still the ones found at the opening.
     func checkNames() throws(StoreError) {
         try checkDatabase()
         let found = try findCompanions()
@@ -91,10 +91,11 @@ final class VaultFileIdentity: Sendable {
         return Companions(wal: foundWAL, index: foundIndex)
     }
 
-    /// A WAL of which the index knows more than it has was put in the place of another one: no process would find what
-    /// is written to it.
+    /// The index knows of more frames than this WAL has: it has replaced another WAL, and no process would find what is
+    /// written to it.
     private func checkWAL(_ connection: Connection) throws(StoreError) {
-        // Others may write meanwhile, or cut the WAL off: only what the index says before and after the look counts.
+        // Others may write meanwhile, or truncate the WAL. Only what the index says both before and after the check
+        // counts.
         var needed = try connection.walByteCount()
         while true {
             var info = stat()
@@ -112,7 +113,7 @@ final class VaultFileIdentity: Sendable {
         set { lock.isWALDoubtful = newValue }
     }
 
-    /// Whether everything is as it was when the vault was opened, and nothing in the WAL is in doubt.
+    /// Whether everything is as it was at the opening, and nothing in the WAL is in doubt.
     var isWhole: Bool {
         do throws(StoreError) {
             try checkProcess()
@@ -131,6 +132,6 @@ final class VaultFileIdentity: Sendable {
     private static func replaced(_ path: String) -> StoreError {
         StoreError(
             .rollbackSuspected, "a file of the vault was replaced or removed while the vault was open: \(path)",
-            hint: "stop everything that uses the vault and find out who did it; this process writes to it no more")
+            hint: "stop everything that uses the vault and find out who did it; this process no longer writes to it")
     }
 }

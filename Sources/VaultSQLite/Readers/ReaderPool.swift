@@ -1,12 +1,12 @@
 import Synchronization
 import VaultStorage
 
-/// A connection that only reads, with what reads by it. Used by one thread at a time.
+/// A read-only connection and its reader. Used by one thread at a time.
 struct OpenReader: @unchecked Sendable {
     let connection: Connection
     let reader: Reader
 
-    /// - Parameter opened: a connection to the vault, to be taken over.
+    /// - Parameter opened: a connection to the vault, which this reader takes over.
     init(_ database: Database, _ context: VaultContext, _ opened: Connection? = nil) throws(StoreError) {
         connection = if let opened { opened } else { try database.connect() }
         try connection.configure(isReader: true)
@@ -14,9 +14,9 @@ struct OpenReader: @unchecked Sendable {
     }
 }
 
-/// Connections for reading, straight on the calling thread. It grows to as many as read at the same time.
+/// Connections for reading directly on the calling thread. The pool grows to the number of concurrent readers.
 final class ReaderPool: Sendable {
-    /// More than these are closed when they are given back.
+    /// Connections beyond this number are closed when they are returned.
     private static let kept = 8
 
     private struct State {
@@ -44,7 +44,7 @@ final class ReaderPool: Sendable {
         do throws(StoreError) { return try open.reader.readNewest(body) } catch { throw explain(error) }
     }
 
-    /// The same on a connection that only this reading has: those of the pool stay free for others.
+    /// Reads on a connection of its own, so that those of the pool stay free for others.
     func survey<R>(_ body: (Reader) throws -> R) throws -> R {
         try requireOpen()
         let open = try OpenReader(database, context)
@@ -70,12 +70,12 @@ final class ReaderPool: Sendable {
         return if let idle { idle } else { try makeReader() }
     }
 
-    /// What has taken the place of the vault or of its WAL meanwhile is not read beside it, nor is a newer schema.
+    /// Refuses a vault or WAL that has been replaced meanwhile, and a newer schema.
     private func makeReader() throws(StoreError) -> OpenReader {
         guard database.access.isWritable else { return try OpenReader(database, context) }
         let reader: OpenReader
         do throws(StoreError) { reader = try OpenReader(database, context) } catch {
-            // What looks like damage may be another file.
+            // Apparent damage may be another file.
             try place.checkNames()
             throw error
         }
@@ -91,7 +91,7 @@ final class ReaderPool: Sendable {
         if checkpointsWhenLast { reader.connection.checkpointsWhenLast() }
     }
 
-    /// For connections that are still in use when the pool is closed.
+    /// For connections that are still in use when the pool closes.
     var checkpointsWhenLast: Bool { state.withLock { $0.checkpointsWhenLast } }
 
     /// - Parameter checkpointing: see ``Connection/checkpointsWhenLast()``.

@@ -2,15 +2,15 @@ import CSQLite
 import VaultCrypto
 import VaultStorage
 
-/// The settings that every connection has, and has read back.
+/// The settings that every connection makes and reads back.
 extension Connection {
-    /// Reads `TVLT` in a hex dump of the file.
+    /// Appears as `TVLT` in a hex dump of the file.
     static let applicationID: Int64 = 0x5456_4C54
     static let busyTimeout: Int32 = 10_000
-    /// What a WAL that begins anew keeps of the file, so that it need not grow again: some times
+    /// The size to which a WAL that restarts truncates its file, so that it need not grow again: several times
     /// ``CheckpointSchedule/threshold``.
     static let journalSizeLimit: Int64 = 4 * 1024 * 1024
-    /// The same while big batches follow each other: what lies between two of their checkpoints.
+    /// The same while big batches follow each other: the size between two of their checkpoints.
     static let journalSizeLimitOfBatches: Int64 = 48 * 1024 * 1024
 
     private static var flags: [(option: Int32, value: Int32, name: String)] {
@@ -48,7 +48,7 @@ extension Connection {
         ]
     }
 
-    /// What may be done before it is known that the file is a vault.
+    /// Settings that are safe before the file is known to be a vault.
     func prepareForInspection() throws(StoreError) {
         unsafe sqlite3_busy_timeout(handle, Self.busyTimeout)
         for flag in Self.flags {
@@ -58,7 +58,7 @@ extension Connection {
         }
     }
 
-    /// Sets everything, reads it back, and refuses to go on if SQLite did not take it.
+    /// Makes every setting, reads it back, and throws if SQLite did not accept it.
     func configure(isReader: Bool = false) throws(StoreError) {
         try prepareForInspection()
         if access.isWritable { try configureLog() }
@@ -88,11 +88,11 @@ extension Connection {
         else { throw Self.refused("persistent WAL") }
     }
 
-    /// Lets SQLite move the WAL into the database file, and cut it to nothing, when this connection closes and is the last
-    /// one of all. That needs no gate: SQLite does it under the exclusive lock of the database file, when no other
-    /// connection of any process is left to begin the WAL anew.
+    /// Lets SQLite move the WAL into the database file, and truncate it to nothing, when this connection closes and is
+    /// the very last one. That needs no gate: SQLite does it under the exclusive lock of the database file, when no
+    /// other connection of any process is left to restart the WAL.
     ///
-    /// Only for connections that are about to be closed, and not while the WAL is doubtful.
+    /// Only for connections that are about to close, and not while the WAL is doubtful.
     func checkpointsWhenLast() {
         var result: Int32 = -1
         unsafe _ = vault_db_config_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, &result)

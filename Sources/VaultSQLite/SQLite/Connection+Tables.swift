@@ -50,7 +50,7 @@ extension Connection: TableAccess {
         try longReading { () throws(StoreError) in try DatabaseCheck(connection: self).check(findings) }
     }
 
-    /// SQLite counts its own commits and those of others that it finds when it begins a transaction.
+    /// SQLite counts its own commits, and those of others that it notices when it begins a transaction.
     var changeMark: Int64? {
         var version: Int32 = 0
         let code = unsafe vault_file_control_int(handle, SQLITE_FCNTL_DATA_VERSION, &version)
@@ -59,7 +59,7 @@ extension Connection: TableAccess {
 
     func expectManyChanges() throws(StoreError) { try enlargeCache() }
 
-    /// This process's own name needs no look at the lock file: its intents are read with each step of a renewal.
+    /// This process's own name needs no check of the lock file: its intents are read with each step of a renewal.
     func isOwnerAlive(_ owner: Int64) -> Bool {
         guard let owners else { return true }
         return owner == owners.owner || owners.isAlive(owner)
@@ -86,7 +86,7 @@ extension Connection: TableAccess {
         return try whileWanted(body)
     }
 
-    /// Of SQLite's virtual machine: some milliseconds' worth.
+    /// In instructions of SQLite's virtual machine; a few milliseconds' worth.
     static let stepsBetweenLooks: Int32 = 20_000
 
     /// Interrupts long statements once their caller has cancelled. See ``BlockingWork/isCancelled``.
@@ -95,13 +95,13 @@ extension Connection: TableAccess {
             handle, Self.stepsBetweenLooks, { _ in BlockingWork.isCancelled ? 1 : 0 }, nil)
         defer { unsafe sqlite3_progress_handler(handle, 0, nil, nil) }
         let result = Result(catching: body)
-        if BlockingWork.isCancelled { throw StoreError(.closed, "the work was ended before it was complete") }
+        if BlockingWork.isCancelled { throw StoreError(.closed, "the operation was cancelled before its end") }
         return try result.get()
     }
 }
 
 extension Statement {
-    /// The row that the statement stands on, with all its columns.
+    /// The statement's current row, with all its columns.
     fileprivate func rawRow(of table: String) -> RawRow {
         let count = unsafe sqlite3_column_count(handle)
         return RawRow(

@@ -8,34 +8,34 @@ import VaultStorage
     let path: String
     let access: Access
     let liveness: Liveness?
-    /// What the file's header must say that it is; see ``BackupContainer/applicationID``.
+    /// The application id that the file's header must have; see ``BackupContainer/applicationID``.
     var applicationID = Connection.applicationID
-    /// Who may have begun something in the vault; nil if that is not known yet.
+    /// The processes that may have begun something in the vault; nil if they are not known yet.
     var owners: (any Ownership)?
-    /// Tells all processes that a snapshot is held for long, until what this gives is gone.
+    /// Announces a long snapshot to all processes, until the returned object is released.
     var announceLongReading: @Sendable () -> AnyObject? = { nil }
-    /// By the address of their text.
+    /// By the address of their SQL text.
     private var statements: [UInt: Statement] = [:]
-    /// By their number.
+    /// By query number.
     private var queries: [Statement?] = []
     private var isClosed = false
-    /// How many transactions may come before a cache that was made for many changes is made small again; 0: it is small.
+    /// The number of transactions before a cache that was enlarged for many changes shrinks again; 0: it is small.
     private var bigCacheLeft = 0
     /// Whether a transaction writes nothing to the log before its commit.
     private(set) var spillsNothing = false
 
     enum Access {
         case readWrite
-        /// Where nothing can be written: SQLite works with the log and the shared memory that lie there.
+        /// Nothing can be written: SQLite uses the existing log and shared memory.
         case readOnly
-        /// The database file alone, of which is known that nothing changes it.
+        /// The database file alone, which is known not to change.
         case immutable
-        /// A vault in memory, to work out the schema that a vault must have.
+        /// A vault in memory, to derive the schema that a vault must have.
         case memory
     }
 
     /// - Parameter path: without symbolic links; SQLite refuses the file if there is one.
-    /// - Parameter liveness: of the store that the connection is a part of.
+    /// - Parameter liveness: of the store that the connection belongs to.
     init(path: String, access: Access = .readWrite, liveness: Liveness? = nil) throws(StoreError) {
         self.liveness = liveness
         self.path = path
@@ -52,7 +52,7 @@ import VaultStorage
 
     deinit { close() }
 
-    /// Nothing is to be done with the connection afterwards.
+    /// The connection must not be used afterwards.
     /// - Parameter checkpointing: see ``checkpointsWhenLast()``.
     func close(checkpointing: Bool = false) {
         statements = [:]
@@ -63,17 +63,17 @@ import VaultStorage
         unsafe sqlite3_close_v2(handle)
     }
 
-    /// It must not be touched, not even to close it: its descriptors' numbers may stand for other files
-    /// by now, and in a fork its locks are the parent's.
+    /// Whether the connection must not be touched, not even to close it: its descriptors' numbers may refer to other
+    /// files by now, and in a fork its locks are the parent's.
     var isAbandoned: Bool { liveness?.isLost ?? ForkGuard.isForked }
 
-    /// Runs SQL whose rows, if any, are not needed.
+    /// Runs SQL and ignores its rows, if any.
     func execute(_ sql: String) throws(StoreError) {
         let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw error(code) }
     }
 
-    /// The prepared statement of this text, made once for the connection.
+    /// The prepared statement of this text, prepared once per connection.
     func statement(_ sql: StaticString) throws(StoreError) -> Statement {
         let key = UInt(bitPattern: unsafe sql.utf8Start)
         if let cached = statements[key] { return cached }
@@ -95,21 +95,21 @@ import VaultStorage
         try Statement(self, sql, isPersistent: true)
     }
 
-    /// The one integer that a statement gives.
+    /// The statement's single integer.
     func integer(_ sql: String) throws(StoreError) -> Int64 {
         let statement = try Statement(self, sql)
-        guard try statement.step() else { throw StoreError(.damaged, "the vault did not answer a question") }
+        guard try statement.step() else { throw StoreError(.damaged, "a query on the vault returned no row") }
         return statement.integer(0)
     }
 
-    /// The one text that a statement gives.
+    /// The statement's single text.
     func text(_ sql: String) throws(StoreError) -> String {
         let statement = try Statement(self, sql)
-        guard try statement.step() else { throw StoreError(.damaged, "the vault did not answer a question") }
+        guard try statement.step() else { throw StoreError(.damaged, "a query on the vault returned no row") }
         return statement.text(0)
     }
 
-    /// The bytes that a file of this database in memory has, in the mode in which every vault is: WAL.
+    /// The bytes of a file with this in-memory database, in the mode that every vault has: WAL.
     func withImage(_ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void) throws(StoreError) {
         var count: sqlite3_int64 = 0
         guard let image = unsafe sqlite3_serialize(handle, "main", &count, 0), count >= 100 else {
@@ -125,12 +125,12 @@ import VaultStorage
     /// Rows that were changed since the connection was opened.
     var totalChanges: Int { Int(unsafe sqlite3_total_changes(handle)) }
 
-    /// Whether no transaction is open. SQLite rolls back by itself after some errors.
+    /// Whether no transaction is open. SQLite rolls back on its own after some errors.
     var isOutsideTransaction: Bool { unsafe sqlite3_get_autocommit(handle) != 0 }
 
-    /// Pages that are changed in no order are written to the log once each, as long as they fit into the cache. With SQLite's
-    /// 2 MiB a batch of an import is written, and read, several times over. And the log keeps its file as long as it
-    /// becomes between two checkpoints of them, for what is cut off costs as much again to write.
+    /// As long as pages that change in random order fit into the cache, each is written to the log once. With SQLite's
+    /// 2 MiB, an import's batch is written and read several times over. The log also keeps its file at the size that it
+    /// reaches between two checkpoints, because writing a truncated part again costs as much as before.
     func enlargeCache() throws(StoreError) {
         let wasSmall = !hasBigCache
         if wasSmall { try execute("PRAGMA cache_size = -\(Self.bigCacheKiB)") }
@@ -141,12 +141,13 @@ import VaultStorage
     /// Whether the last transactions changed many rows.
     var hasBigCache: Bool { bigCacheLeft > 0 }
 
-    /// To be called before each transaction. From the second batch on nothing goes to the log before the commit, since the log
-    /// may be copied meanwhile: see ``CheckpointGate/copyingBeside(_:)``. A batch that does not fit takes more memory then.
+    /// Call before each transaction. From the second batch on, nothing goes to the log before the commit, because the
+    /// log may be copied meanwhile: see ``CheckpointGate/copyingBeside(_:)``. A batch that does not fit then takes more
+    /// memory.
     func reduceCacheIfIdle() throws(StoreError) {
         guard bigCacheLeft > 0 else { return }
         bigCacheLeft -= 1
-        // SQLite takes note of this only outside of transactions.
+        // SQLite applies this only outside of transactions.
         if hasBigCache != spillsNothing {
             try execute("PRAGMA cache_spill = \(hasBigCache ? "OFF" : "ON")")
             spillsNothing = hasBigCache
@@ -157,7 +158,7 @@ import VaultStorage
         unsafe _ = sqlite3_db_release_memory(handle)
     }
 
-    /// Sets what a log that begins anew keeps of its file.
+    /// Sets the size to which a WAL that restarts truncates its file.
     func keepLogFile() throws(StoreError) {
         let limit = hasBigCache ? Self.journalSizeLimitOfBatches : Self.journalSizeLimit
         try execute("PRAGMA journal_size_limit = \(limit)")
@@ -168,10 +169,10 @@ import VaultStorage
     private static let bigCacheKiB = 20_480
     private static let transactionsWithBigCache = 16
 
-    /// SQLite's extended code of what failed last.
+    /// SQLite's extended code of the last failure.
     var lastCode: Int32 { unsafe sqlite3_extended_errcode(handle) }
 
-    /// How long the WAL must at least be for what its index knows of it.
+    /// The WAL's minimum length, according to its index.
     func walByteCount() throws(StoreError) -> Int64 {
         var frames: UInt32 = 0
         var pageSize: UInt32 = 0
@@ -180,8 +181,8 @@ import VaultStorage
         return frames == 0 ? 0 : 32 + Int64(frames) * (24 + Int64(pageSize))
     }
 
-    /// Whether no other connection, of whatever process, has the database open at this moment. To be asked outside a
-    /// transaction, by a connection that has read.
+    /// Whether no other connection of any process has the database open at this moment. Call it outside a transaction,
+    /// on a connection that has read.
     func isAlone() throws(StoreError) -> Bool {
         switch unsafe vault_is_alone(handle) {
         case SQLITE_OK: return true

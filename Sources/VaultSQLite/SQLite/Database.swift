@@ -1,13 +1,13 @@
 import VaultStorage
 
-/// The database of an open vault, and how its connections are opened.
+/// The database of an open vault, with everything needed to open its connections.
 struct Database: Sendable {
     let path: String
     let access: Connection.Access
     let liveness: Liveness
-    /// Nil before the store has one.
+    /// Nil until the store has an owner lock.
     var owners: (any Ownership)?
-    /// Whether some process holds a snapshot for so long that writers must not wait for it.
+    /// Whether any process holds a snapshot too long for writers to wait for it.
     var hasLongSnapshot: @Sendable () -> Bool = { false }
     /// See ``Connection/announceLongReading``.
     var announceLongReading: @Sendable () -> AnyObject? = { nil }
@@ -25,13 +25,13 @@ struct Database: Sendable {
         return connection
     }
 
-    /// What looks like damage where nothing can be written may be a writer that works through another mount.
+    /// On a read-only vault, apparent damage may be a writer that works through another mount.
     func explain(_ error: StoreError) -> StoreError {
         guard access == .immutable, Descriptor.Identity(path: path + "-shm") != nil else { return error }
         switch error.code {
         case .io, .damaged, .notAVault, .quarantined:
             return StoreError(
-                .busy, "the vault has come into use, through another mount, since it was opened for reading alone",
+                .busy, "the vault was opened read-only, and has since come into use through another mount",
                 hint: "open it anew")
         default: return error
         }

@@ -3,7 +3,7 @@ import VaultStorage
 
 /// SQLite's own checks, table by table: of the pages and indexes, and of references to rows that do not exist.
 ///
-/// These two cannot be cut into batches. They read a big table at the speed of the disk.
+/// These checks cannot be split into batches. They read a big table at the speed of the disk.
 struct DatabaseCheck {
     let connection: Connection
 
@@ -12,7 +12,7 @@ struct DatabaseCheck {
             guard error.isDamage || error.isForeignSchema else { throw error }
             findings.note("file", row: nil, error.reason)
         }
-        // From the schema itself, so that no table is forgotten. What the file has beside it was told above.
+        // From the schema itself, so that no table is forgotten. Additional objects of the file were reported above.
         let tables = VaultSchema.current.tables
         for table in ["sqlite_schema"] + tables {
             try findings.damageAsFinding(table) { () throws(StoreError) in try checkPages(of: table, findings) }
@@ -38,7 +38,7 @@ struct DatabaseCheck {
         }
     }
 
-    /// Nothing authenticates it: it tells files apart, not attackers.
+    /// Nothing authenticates the mark: it distinguishes files, and stops no attacker.
     private func checkWALMark(_ findings: any StorageFindings) throws(StoreError) {
         let rows = try Statement(connection, "SELECT mark, previous, id, schemaCookie FROM walMark")
         let cookie = try connection.integer("PRAGMA schema_version")
@@ -52,7 +52,7 @@ struct DatabaseCheck {
 }
 
 extension StoreError {
-    /// Whether it says that the schema is not the one that this program made.
+    /// Whether the problem says that this program did not make the schema.
     fileprivate var isForeignSchema: Bool {
         switch code {
         case .foreignSchemaObject, .newerSchema, .migrationNeeded: true

@@ -3,11 +3,11 @@ import Glibc
 import VaultCrypto
 import VaultStorage
 
-/// The file system that a vault's directory is on, and whether SQLite's locks and shared memory can be trusted there.
+/// The file system of a vault's directory, and whether SQLite's locks and shared memory can be trusted there.
 ///
-/// A file system that is known to be local is accepted; one that is known to be on another machine is refused. Whether
-/// other machines use any other (FUSE, 9p, virtiofs) cannot be seen: the caller must trust it, and then it must prove
-/// that it does on this machine what a local one does.
+/// A file system that is known to be local is accepted; one that is known to be remote is refused. For any other (FUSE,
+/// 9p, virtiofs) there is no way to see whether other machines use it. The caller must vouch for it, and it must then
+/// prove that it behaves like a local one on this machine.
 struct FileSystem: Equatable {
     enum Kind: Equatable {
         case local
@@ -23,7 +23,7 @@ struct FileSystem: Equatable {
         magic = UInt32(truncatingIfNeeded: unsafe vault_file_system_magic(directory))
     }
 
-    /// The magic numbers of linux/magic.h, and of file systems that are not in the kernel's tree.
+    /// Magic numbers from linux/magic.h, and of file systems outside the kernel's tree.
     private static let local: [UInt32: String] = [
         0xEF53: "ext4", 0x5846_5342: "XFS", 0x9123_683E: "btrfs", 0xF2F5_2010: "F2FS", 0x0102_1994: "tmpfs",
         0x794C_7630: "overlayfs", 0x2FC1_2FC1: "ZFS", 0xCA45_1A4E: "bcachefs", 0x3153_464A: "JFS",
@@ -56,18 +56,18 @@ struct FileSystem: Equatable {
         }
     }
 
-    /// - Parameter isTrusted: by the caller, who knows that no other machine uses it.
+    /// - Parameter isTrusted: whether the caller knows that no other machine uses the file system.
     func check(isTrusted: Bool, _ directory: String, isReadOnly: Bool) throws(StoreError) {
         switch kind {
         case .local: return
         case .networked(let name):
             throw PrivateFile.refused(
-                "it lies on a network file system (\(name)), where SQLite's locks cannot be trusted",
+                "it is on a network file system (\(name)), where SQLite's locks cannot be trusted",
                 "put the vault on a local disk")
         case .unknown(let name):
             guard isTrusted else {
                 throw PrivateFile.refused(
-                    "it lies on a file system that is not known to be local (\(name))",
+                    "it is on a file system that is not known to be local (\(name))",
                     "put the vault on a local disk; if no other machine uses this file system: --trust-file-system")
             }
             if !isReadOnly { try Self.prove(directory) }
@@ -76,18 +76,18 @@ struct FileSystem: Equatable {
 
     // MARK: Proof
 
-    /// Tests what a vault depends on, with a file of its own that no other process sees: a lock of one open file is
-    /// seen by another, and two mappings share their bytes.
+    /// Tests the properties that a vault depends on, in a file of its own that no other process sees: one open file
+    /// sees another one's lock, and two mappings share their bytes.
     static func prove(_ directory: String) throws(StoreError) {
         let holder = try open(directory)
-        // An open file of its own, of the same nameless file.
+        // A second open file description of the same nameless file.
         let number = unsafe Glibc.open("/proc/self/fd/\(holder.number)", O_RDWR | O_CLOEXEC)
         guard number >= 0, let observer = Descriptor(number) else {
             throw StoreError(
                 .io(errno), "the file system of \(directory) cannot be tried out: \(SystemError.text(errno))",
                 hint: "mount /proc")
         }
-        // Written, and not only made longer: the first touch of a page that has no room ends the process.
+        // Written, not just extended: touching a page without disk space first would end the process.
         let page = [UInt8](repeating: 0, count: 4096)
         let written = unsafe pwrite(holder.number, page, page.count, 0)
         guard written == page.count else {
@@ -104,8 +104,8 @@ struct FileSystem: Equatable {
             "its file system does not have the \(what) that SQLite needs", "put the vault on a local disk")
     }
 
-    /// A file without a name, of which nothing is left when the process is killed; where there is no such thing, one
-    /// that loses its name at once.
+    /// A file without a name, which disappears when the process is killed. Where the file system has none, a file that
+    /// is unlinked at once.
     private static func open(_ directory: String) throws(StoreError) -> Descriptor {
         let withoutName = 0o20000000 | O_DIRECTORY
         var number = unsafe Glibc.open(directory, withoutName | O_RDWR | O_CLOEXEC, 0o600)

@@ -5,14 +5,14 @@ import VaultStorage
 struct IntegrityCheck {
     private let rows: Statement
 
-    /// - Parameter argument: a table, or how many problems are enough.
+    /// - Parameter argument: a table, or the maximum number of problems.
     init(_ connection: Connection, _ argument: String) throws(StoreError) {
         rows = try Statement(connection, "PRAGMA integrity_check(\(argument))")
     }
 
-    /// The next problem that it finds.
+    /// The next problem found.
     ///
-    /// What the disk did not give is no problem of the file: SQLite puts it among the answers, and here it throws.
+    /// A failed read from disk is not a problem of the file: SQLite reports it among the problems, and here it throws.
     func next() throws(StoreError) -> String? {
         while try rows.step() {
             let answer = rows.text(0)
@@ -23,7 +23,7 @@ struct IntegrityCheck {
         return nil
     }
 
-    /// SQLite's result code, if the answer tells that a page could not be read.
+    /// SQLite's result code, if the answer says that a page could not be read.
     private static func failedRead(_ answer: String) -> Int32? {
         if answer.contains("failed to get page") { return SQLITE_IOERR }
         let mark = answer.contains("error code=") ? "error code=" : "returns error code "

@@ -1,12 +1,12 @@
 import Synchronization
 import VaultStorage
 
-/// Whether this process may go on using what it has open of a vault. Once lost it is lost for good.
+/// Whether this process may keep using its open vault. Once lost, it is lost for good.
 final class Liveness: Sendable {
     private static let fine: UInt8 = 0
-    /// Nothing is used from now on, but what is open may be closed.
+    /// Nothing may be used from now on, but open connections may be closed.
     private static let givenUp: UInt8 = 1
-    /// What is open may not even be closed.
+    /// Open connections may not even be closed.
     private static let lost: UInt8 = 2
 
     private let state = Atomic<UInt8>(fine)
@@ -16,7 +16,7 @@ final class Liveness: Sendable {
 
     func lose() { state.store(Self.lost, ordering: .relaxed) }
 
-    /// Ends the use of the vault, for this reason.
+    /// Ends the use of the vault, for the given reason.
     func giveUp(_ error: StoreError) {
         reason.withLock { $0 = $0 ?? error }
         _ = state.compareExchange(expected: Self.fine, desired: Self.givenUp, ordering: .releasing)

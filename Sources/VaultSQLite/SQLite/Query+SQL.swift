@@ -2,10 +2,10 @@ import Synchronization
 import VaultStorage
 
 extension Query {
-    /// By their number. Every connection prepares them, and they never change.
+    /// By query number. Every connection prepares them, and they never change.
     private static let texts = Mutex<[String?]>([])
 
-    /// What SQLite is asked.
+    /// The query's SQL.
     var sql: String {
         Self.texts.withLock { texts in
             if number >= texts.count {
@@ -40,7 +40,7 @@ extension Query.Selection {
     fileprivate var sql: String {
         var sql = "SELECT \(output.map(\.sql).joined(separator: ", ")) FROM \(from.rawValue)"
         if let index { sql += " INDEXED BY \(index)" }
-        // The order of the tables is the order in which they are looked at.
+        // SQLite visits the tables in the order of the joins.
         for join in joins {
             sql += " \(join.isOptional ? "LEFT" : "CROSS") JOIN \(join.column.table.rawValue)"
             sql += " ON \(join.column.sql) = \(join.other.sql)"

@@ -57,7 +57,7 @@ extension StoreError {
         )
     }
 
-    /// Limits of this process or machine, which have nothing to do with the vault.
+    /// Limits of this process or machine, unrelated to the vault.
     private static func limit(_ systemError: Int32) -> StoreError? {
         switch systemError {
         case EFBIG:

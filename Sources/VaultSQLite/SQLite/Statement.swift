@@ -8,8 +8,8 @@ import VaultStorage
     let handle: OpaquePointer
     private let connection: OpaquePointer
     private let liveness: Liveness?
-    /// A bit for each parameter that did not take what it was given: SQLite leaves such a one as it was, and would run
-    /// the statement with it.
+    /// A bit for each parameter whose value was refused: SQLite leaves such a parameter unchanged and would run the
+    /// statement with it.
     private var refusedParameters: UInt64 = 0
 
     init(_ connection: Connection, _ sql: String, isPersistent: Bool = false) throws(StoreError) {

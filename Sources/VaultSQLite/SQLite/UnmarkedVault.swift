@@ -1,18 +1,19 @@
 import VaultCrypto
 import VaultStorage
 
-/// A vault from before there were marks says nothing about its WAL. A WAL that was not written for it leaves traces.
+/// A vault from before marks existed, which says nothing about its WAL. A WAL that was not written for it leaves
+/// traces.
 enum UnmarkedVault {
-    /// What cannot be read is no reason to refuse, and none to go on: then it throws.
+    /// Throws if something cannot be read: that is no reason to refuse the vault, and none to continue.
     static func fitsItsLog(_ connection: Connection, _ file: VaultFile) throws(StoreError) -> Bool {
         let log = WALFile.commits(besideVaultAt: file.path)
-        // A commit that changes the number of pages has the first page with it, where SQLite reads the number.
+        // A commit that changes the number of pages includes the first page, where SQLite reads the number.
         if !log.databaseSizes.isEmpty, !log.databaseSizes.contains(try connection.integer("PRAGMA page_count")) {
             return false
         }
         if let counters = log.changeCounters {
-            // SQLite adds one whenever it writes the first page, or nothing if the same connection wrote it last. A file that
-            // the WAL was written for has the number from just before it, or one that was copied from it.
+            // SQLite adds one whenever it writes the first page, or nothing if the same connection wrote it last. A
+            // file that the WAL was written for has the number from just before it, or one that was copied from it.
             let counter = try connection.changeCounterOfFile()
             guard counter >= counters.lowerBound - 1, counter <= counters.upperBound else { return false }
         }

@@ -1,16 +1,16 @@
 import Glibc
 import VaultStorage
 
-/// A vault where nothing can be written: on a file system that is mounted read-only, such as a snapshot or a mounted
-/// backup, or in a directory that this user may only read. It can be read and verified.
+/// A vault that cannot be written: on a file system that is mounted read-only, such as a snapshot or a mounted backup,
+/// or in a directory that this user may only read. It can be read and verified.
 extension VaultFile {
     var isMountedReadOnly: Bool {
         var info = statvfs()
         return unsafe statvfs(parent, &info) == 0 && info.f_flag & UInt(ST_RDONLY) != 0
     }
 
-    /// Whether a file that is there can no longer be opened for writing, though its mode allows it. A kernel lets a file system
-    /// turn so where a disk has failed, and need not say that it is mounted read-only.
+    /// Whether an existing file can no longer be opened for writing although its mode allows it. When a disk fails, the
+    /// kernel may make its file system read-only without reporting it as mounted read-only.
     static func hasTurnedReadOnly(_ lockPath: String) -> Bool {
         let number = unsafe Glibc.open(lockPath, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
         guard number >= 0 else { return errno == EROFS }
@@ -18,7 +18,7 @@ extension VaultFile {
         return false
     }
 
-    /// Why the vault cannot be written here; `nil` if it can be.
+    /// The reason why the vault cannot be written here; `nil` if it can be.
     var readOnlyRefusal: StoreError? {
         if isMountedReadOnly {
             return StoreError(
@@ -26,7 +26,7 @@ extension VaultFile {
                 hint: "mount it writable, or stop all that use the vault and copy it to another place")
         }
         if Self.hasTurnedReadOnly(lockPath) { return .turnedReadOnly }
-        // A process that changes a vault must show in its lock file that it lives.
+        // A process that changes a vault must show in the lock file that it is alive.
         let isLockable =
             Descriptor.Identity(path: lockPath) != nil ? unsafe Glibc.access(lockPath, W_OK) == 0 : isExtensible
         if isLockable { return nil }
@@ -39,7 +39,8 @@ extension VaultFile {
 
     /// How SQLite opens the vault here.
     ///
-    /// SQLite reads a log only with an index of it in shared memory. Where that file is there it can be read, whether
+    /// SQLite reads a log only with the log's index in shared memory. Where that file exists, it can be read, whether
+    /// or not a process writes to the vault through another mount. Where it does not, no process has the vault open.
     /// or not a process writes to the vault through another mount; where it is not, no process has the vault open.
     func access() throws(StoreError) -> Connection.Access {
         guard readOnlyRefusal != nil else { return .readWrite }

@@ -3,20 +3,20 @@ import Glibc
 import VaultCrypto
 import VaultStorage
 
-/// Where a vault lies, and whether it may lie there.
+/// The path of a vault, and whether a vault may be there.
 ///
 /// The file is never opened here while SQLite may have it open: closing it would drop all POSIX locks of the process.
 struct VaultFile: Sendable {
     /// Without symbolic links.
     let path: String
-    /// The last part of the path.
+    /// The last component of the path.
     let name: String
     private let directory: String
-    /// Whether a file system that is not known to be local may be used, if it does what a local one does.
+    /// Whether a file system that is not known to be local may be used, if it behaves like a local one.
     private let trustsFileSystem: Bool
 
     init(_ path: String, trustsFileSystem: Bool = false) throws(StoreError) {
-        // SQLite would share with the parent's connections what it knows of their locks.
+        // SQLite would share its view of their locks with the parent's connections.
         if ForkGuard.isForked { throw .ownershipLost }
         guard !path.isEmpty, !path.utf8.contains(0) else {
             throw StoreError(.unsafeFile, "the path of the vault is empty or holds a NUL", hint: "check the path")
@@ -43,7 +43,7 @@ struct VaultFile: Sendable {
     var lockPath: String { path + ".lock" }
     var spoolPath: String { path + ".spool" }
 
-    /// Whether there is a WAL with something in it.
+    /// Whether there is a non-empty WAL.
     var hasWAL: Bool {
         var info = stat()
         return unsafe lstat(path + "-wal", &info) == 0 && info.st_size > 0
@@ -54,7 +54,7 @@ struct VaultFile: Sendable {
         return unsafe lstat(path, &info) == 0
     }
 
-    /// Refuses a place or a file that others could read, write, exchange or lock.
+    /// Refuses a path or a file that others could read, write, replace or lock.
     func check() throws(StoreError) {
         var info = stat()
         guard unsafe lstat(path, &info) == 0 else {
@@ -70,7 +70,7 @@ struct VaultFile: Sendable {
         try checkCompanions()
     }
 
-    /// Refuses a directory in which others could exchange the file, or make one that SQLite takes for the vault's.
+    /// Refuses a directory in which others could replace the file, or create one that SQLite takes for the vault's.
     func checkDirectory() throws(StoreError) {
         try checkDirectoryAccess()
         try checkFileSystem()
@@ -99,7 +99,7 @@ struct VaultFile: Sendable {
         try FileSystem(of: directory).check(isTrusted: trustsFileSystem, directory, isReadOnly: isMountedReadOnly)
     }
 
-    /// Whether SQLite's locks and shared memory do here what they must, whatever the file system is called.
+    /// Checks that SQLite's locks and shared memory work here as required, whatever the file system's type.
     func proveFileSystem() throws(StoreError) {
         if !isMountedReadOnly { try FileSystem.prove(directory) }
     }
@@ -109,7 +109,7 @@ struct VaultFile: Sendable {
         (".lock", "its lock file"),
     ]
 
-    /// Refuses files beside the vault that others could change, or have planted.
+    /// Refuses companion files that others could change or have planted.
     private func checkCompanions() throws(StoreError) {
         var info = stat()
         for (suffix, name) in Self.companions where unsafe lstat(path + suffix, &info) == 0 {
@@ -129,14 +129,14 @@ struct VaultFile: Sendable {
         }
     }
 
-    /// What the commits of one renewal take from the file system at most, with something to spare.
+    /// The maximum space that the commits of one renewal need, with a margin.
     private static let leastRoom: UInt64 = 256 * 1024
 
-    /// Refuses to begin what could not be stored in the end.
+    /// Refuses to begin work whose result could not be stored.
     func checkRoom() throws(StoreError) {
         guard let room, room < Self.leastRoom else { return }
         throw StoreError(
-            .full, "less than \(Self.leastRoom >> 10) KiB are free beside the vault, and a renewal may need that much",
+            .full, "less than \(Self.leastRoom >> 10) KiB are free on the vault's file system; a renewal may need them",
             hint: "free some space on its file system; nothing was lost and reading goes on")
     }
 
@@ -147,7 +147,7 @@ struct VaultFile: Sendable {
             hint: "free some space in \(directory); nothing was changed")
     }
 
-    /// `nil`: a file system that does not tell is not believed to be full.
+    /// `nil` if the file system does not report its free space; then it does not count as full.
     private var room: UInt64? {
         var info = statvfs()
         guard unsafe statvfs(directory, &info) == 0, info.f_blocks > 0 else { return nil }
@@ -155,7 +155,7 @@ struct VaultFile: Sendable {
         return UInt64(blocks) * UInt64(info.f_frsize)
     }
 
-    /// Refuses a path at which a vault must not be made: there is a file, or SQLite's log of another vault, which would be
+    /// Refuses a path where no vault may be made: a file exists, or SQLite's log of another vault, which would be
     /// applied to the new one.
     func checkFree() throws(StoreError) {
         try checkDirectory()
@@ -165,12 +165,12 @@ struct VaultFile: Sendable {
             var info = stat()
             guard unsafe lstat(path + suffix, &info) == 0, info.st_size > 0 else { continue }
             throw StoreError(
-                .vaultExists, "the log of another vault lies at \(path)\(suffix)",
+                .vaultExists, "there is a log of another vault at \(path)\(suffix)",
                 hint: "if its vault is elsewhere, move it there; otherwise remove it: rm '\(path)\(suffix)'")
         }
     }
 
-    /// A new file that only its owner may use, whole and durable.
+    /// Creates a complete and durable file that only its owner may use.
     func create(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
         do throws(NewFile.Failure) {
             try unsafe NewFile(path).write(bytes)
@@ -179,7 +179,7 @@ struct VaultFile: Sendable {
         }
     }
 
-    /// A new empty file, for what SQLite writes by itself. It gives its mode to the other files that SQLite makes beside.
+    /// Creates an empty file for SQLite to write. The companion files that SQLite creates get the same mode.
     func createEmpty() throws(StoreError) {
         let descriptor = unsafe open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw PrivateFile.creationError(errno, path) }

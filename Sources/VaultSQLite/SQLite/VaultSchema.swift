@@ -3,8 +3,7 @@ import Glibc
 import VaultMigrations
 import VaultStorage
 
-/// What a vault's schema must be, to the letter. A trigger or view that was planted in the file would run
-/// inside our connection.
+/// The exact schema that a vault must have. A trigger or view planted in the file would run inside our connection.
 struct VaultSchema: Equatable, Sendable {
     struct Object: Hashable, Sendable {
         let type: String
@@ -13,7 +12,7 @@ struct VaultSchema: Equatable, Sendable {
         let sql: String
     }
 
-    /// Type, name, table and SQL of each object, in the order in which they were made.
+    /// Type, name, table and SQL of each object, in creation order.
     let rows: [[[UInt8]]]
 
     private static let query: StaticString = "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema"
@@ -25,7 +24,7 @@ struct VaultSchema: Equatable, Sendable {
         self.rows = rows
     }
 
-    /// What ``text`` says.
+    /// Parses ``text``.
     init(text: [UInt8]) {
         var rows: [[[UInt8]]] = []
         for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
@@ -40,7 +39,7 @@ struct VaultSchema: Equatable, Sendable {
         self.rows = rows
     }
 
-    /// `# type name table` for each object, and below it its SQL, if it has any.
+    /// `# type name table` for each object, followed by its SQL, if it has any.
     var text: String {
         texts.map { texts in
             "# " + texts[..<3].joined(separator: " ") + "\n" + (texts[3].isEmpty ? "" : texts[3] + "\n")
@@ -55,8 +54,8 @@ struct VaultSchema: Equatable, Sendable {
 
     static func == (own: VaultSchema, other: VaultSchema) -> Bool { own.objects == other.objects }
 
-    /// Whether a vault has these objects, made in this order, as nearly all have: a comparison of bytes, since each opening
-    /// makes it.
+    /// Whether a vault has these objects in this creation order, as nearly all have. A comparison of bytes, because
+    /// each opening makes it.
     private func isThat(of connection: Connection) throws(StoreError) -> Bool {
         let found = try Statement(connection, Self.query.description)
         for row in rows {
@@ -66,20 +65,20 @@ struct VaultSchema: Equatable, Sendable {
         return try !found.step()
     }
 
-    /// What this version's vaults have. Written down, because each start of a program would take milliseconds to go through
-    /// all the steps.
+    /// The schema of this version's vaults. A constant, because applying all the steps would take milliseconds at each
+    /// start.
     static let current = VaultSchema(text: Migrations.schema)
 
     var tables: [String] { objects.filter { $0.type == "table" }.map(\.name).sorted() }
 
-    /// What the steps make of an empty vault.
+    /// The schema that the steps produce from an empty vault.
     init(after migrations: [Migration]) throws(StoreError) {
         let connection = try Connection(path: ":memory:", access: .memory)
         for migration in migrations { try connection.execute(migration.sql) }
         try self.init(of: connection)
     }
 
-    /// Refuses a file that is no vault, a newer vault, an unmigrated one, and one with a foreign object in it.
+    /// Refuses a file that is not a vault, a newer vault, an unmigrated one, and one with a foreign object.
     static func check(_ connection: Connection, migrations: [Migration] = Migrations.all) throws(StoreError) {
         let known = migrations.last?.version ?? 0
         let found = try version(of: connection)
@@ -95,7 +94,7 @@ struct VaultSchema: Equatable, Sendable {
         try checkRecord(of: connection, version: found, migrations: migrations, hasRecord: true)
     }
 
-    /// The schema's version, after it is known that the file is a vault and not newer than this version knows.
+    /// The schema's version, once the file is known to be a vault that is not newer than this program.
     static func version(
         of connection: Connection, known: Int = Migrations.all.last?.version ?? 0
     ) throws(StoreError) -> Int {
@@ -123,9 +122,10 @@ struct VaultSchema: Equatable, Sendable {
         return found
     }
 
-    /// Refuses a vault whose header and whose record of migrations tell two versions. The header's counts, everywhere.
+    /// Refuses a vault whose header and migration record disagree about the version. The header's version counts
+    /// everywhere.
     ///
-    /// - Parameter hasRecord: whether there is a table for the record; nil if that is not known.
+    /// - Parameter hasRecord: whether the record's table exists; nil if that is not known.
     static func checkRecord(
         of connection: Connection, version: Int, migrations: [Migration] = Migrations.all, hasRecord: Bool? = nil
     ) throws(StoreError) {
@@ -151,7 +151,7 @@ struct VaultSchema: Equatable, Sendable {
                 : "find out who changed the file; restore a backup")
     }
 
-    /// Refuses what former versions left of a vault when they were killed while they made it.
+    /// Refuses a vault that former versions left unfinished because they were killed while making it.
     static func checkFinished(_ connection: Connection) throws(StoreError) {
         let tables = Set(try VaultSchema(of: connection).objects.map(\.name))
         for table in ["vault", "keySlot", "user", "audit"] where tables.contains(table) {
@@ -167,7 +167,7 @@ struct VaultSchema: Equatable, Sendable {
         "rm -f " + ["", "-wal", "-shm", "-journal", ".lock"].map { "'\(connection.path)\($0)'" }.joined(separator: " ")
     }
 
-    /// Why no vault can be made where there is a file: one that was never finished is to be removed first.
+    /// Explains why no vault can be made where a file exists: an unfinished one must be removed first.
     static func explain(_ error: StoreError, at file: VaultFile) -> StoreError {
         guard error.code == .vaultExists, file.exists else { return error }
         do throws(StoreError) {
@@ -182,7 +182,7 @@ struct VaultSchema: Equatable, Sendable {
         }
     }
 
-    /// Whether the schema is still of the version that was met at the opening. Reads one number of the first page.
+    /// Checks that the schema still has the version from the opening. Reads one number of the first page.
     static func checkIsUnchanged(_ connection: Connection) throws(StoreError) {
         let row = try connection.statement("PRAGMA user_version")
         defer { row.reset() }
@@ -197,7 +197,7 @@ struct VaultSchema: Equatable, Sendable {
         throw StoreError(
             .newerSchema(found: found, known: Int(known)),
             "another process has brought the vault to schema version \(found), and this version knows only \(known)",
-            hint: "start this process anew with the version of TokenVault that did it")
+            hint: "restart this process with the version of TokenVault that did it")
     }
 
     static func check(_ connection: Connection, is expected: VaultSchema) throws(StoreError) {

@@ -2,22 +2,23 @@ import CSQLite
 import Glibc
 import VaultStorage
 
-/// The WAL as a file (https://sqlite.org/fileformat2.html#walformat). It may be opened beside SQLite: no lock lies on it.
+/// The WAL as a file (https://sqlite.org/fileformat2.html#walformat). It may be opened while SQLite has it open: it
+/// carries no locks.
 enum WALFile {
     static let headerSize = 32
     private static let frameHeaderSize = 24
 
-    /// 0 if there is none.
+    /// 0 if there is no WAL.
     static func size(besideVaultAt path: String) -> Int {
         var info = stat()
         return unsafe lstat(path + "-wal", &info) == 0 ? Int(info.st_size) : 0
     }
 
-    /// What its commits say of the database.
+    /// The WAL's commits, as far as they concern the database's header.
     struct Commits {
-        /// How many pages the database has after each of them.
+        /// The database's page counts after each commit.
         var databaseSizes: Set<Int64> = []
-        /// SQLite's counts of changes in the first page, if it is among the pages.
+        /// SQLite's change counters in the first page, if the commits include that page.
         var changeCounters: ClosedRange<Int64>?
     }
 
@@ -26,7 +27,7 @@ enum WALFile {
         var pending: ClosedRange<Int64>?
         eachFrame(besideVaultAt: path) { frame in
             if frame.page == 1 { pending = joined(pending, frame.changeCounter...frame.changeCounter) }
-            // Pages without a commit after them are of none.
+            // Pages without a following commit belong to no commit.
             guard frame.databaseSize > 0 else { return true }
             commits.databaseSizes.insert(frame.databaseSize)
             if let range = pending { commits.changeCounters = joined(commits.changeCounters, range) }
@@ -36,7 +37,7 @@ enum WALFile {
         return commits
     }
 
-    /// Whether it holds the database file's first page, with all that SQLite notes there.
+    /// Whether the WAL holds the database file's first page, with everything that SQLite records there.
     static func holdsFirstPage(besideVaultAt path: String) -> Bool {
         var isThere = false
         eachFrame(besideVaultAt: path) { frame in
@@ -55,15 +56,15 @@ enum WALFile {
 
     private struct Frame {
         let page: Int64
-        /// Of the last frame of a commit: pages of the database; 0 of others.
+        /// The database's page count in the last frame of a commit; 0 in other frames.
         let databaseSize: Int64
         /// Meaningful in the first page alone.
         let changeCounter: Int64
     }
 
-    /// As far as the frames are whole: of this WAL, and with the checksums that SQLite demands.
+    /// Visits the WAL's frames up to the first one that is not of this WAL or whose checksum is wrong.
     ///
-    /// - Parameter body: says whether to go on.
+    /// - Parameter body: returns whether to continue.
     private static func eachFrame(besideVaultAt path: String, _ body: (Frame) -> Bool) {
         let file = unsafe open(path + "-wal", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard file >= 0 else { return }
@@ -98,7 +99,7 @@ enum WALFile {
         return unsafe pread(file, &bytes, count, off_t(offset)) == count ? bytes : nil
     }
 
-    /// SQLite's checksum over all that came before.
+    /// SQLite's cumulative checksum.
     private struct Checksum {
         let isBigEndian: Bool
         private var sums: (UInt32, UInt32) = (0, 0)
@@ -114,7 +115,7 @@ enum WALFile {
             }
         }
 
-        /// Stored with the highest byte first, whatever the order of the words.
+        /// Stored in big-endian order, whatever the order of the words.
         func matches(_ bytes: ArraySlice<UInt8>) -> Bool {
             let stored = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
             return stored == UInt64(sums.0) << 32 | UInt64(sums.1)
@@ -128,12 +129,12 @@ enum WALFile {
         }
     }
 
-    /// Where the database's header has SQLite's count of changes.
+    /// The offset of SQLite's change counter in the database's header.
     fileprivate static let changeCounterOffset = 24
 }
 
 extension Connection {
-    /// SQLite's count of changes in the first page of the database file itself, whatever the WAL holds.
+    /// SQLite's change counter in the first page of the database file itself, whatever the WAL holds.
     func changeCounterOfFile() throws(StoreError) -> Int64 {
         var bytes = [UInt8](repeating: 0, count: WALFile.changeCounterOffset + 4)
         let code = unsafe vault_read_file(handle, &bytes, Int32(bytes.count))

@@ -1,20 +1,20 @@
 import Glibc
 import VaultStorage
 
-/// The processes that read from a vault's WAL, and so keep it from beginning anew, and the one that writes.
+/// The processes that read from a vault's WAL, and so keep it from restarting, and the one that writes.
 ///
-/// The kernel's list of locks is read. The lock's own file must not be opened for that: closing it would drop the locks
+/// They come from the kernel's list of locks. The lock file itself must not be opened: closing it would drop the locks
 /// that SQLite holds on it for this process.
 enum WALLocks {
     /// SQLite's locks for readers in the WAL index (https://sqlite.org/walformat.html#wal_locks).
     private static let readers: ClosedRange<Int64> = 123...127
-    /// That for the writer.
+    /// SQLite's lock for the writer.
     private static let writer: ClosedRange<Int64> = 120...120
 
-    /// The ids of the processes that read, this one among them if it reads; empty if the system does not tell.
+    /// The ids of the reading processes, including this one if it reads; empty if the system does not report them.
     static func readers(besideVaultAt path: String) -> [Int32] { processes(readers, besideVaultAt: path) }
 
-    /// The process that has the write lock; nil if there is none, or if the system does not tell.
+    /// The process that holds the write lock; nil if there is none, or if the system does not report it.
     static func writer(besideVaultAt path: String) -> Int32? { processes(writer, besideVaultAt: path).first }
 
     private static func processes(_ bytes: ClosedRange<Int64>, besideVaultAt path: String) -> [Int32] {
@@ -22,7 +22,7 @@ enum WALLocks {
         guard unsafe lstat(path + "-shm", &info) == 0 else { return [] }
         let locks = lines().compactMap(Lock.init).filter { $0.inode == info.st_ino && $0.overlaps(bytes) }
         let device = deviceName(info.st_dev)
-        // On some file systems the list names another device than `stat` does.
+        // On some file systems the list has a different device number than `stat`.
         let ours = locks.contains { $0.device == device } ? locks.filter { $0.device == device } : locks
         return Set(ours.map(\.process)).sorted()
     }
@@ -45,7 +45,7 @@ enum WALLocks {
         let first: Int64
         let last: Int64
 
-        /// `1: POSIX  ADVISORY  READ 1234 08:01:5678 123 123`; the end may be `EOF`. Those that wait have an arrow.
+        /// `1: POSIX ADVISORY READ 1234 08:01:5678 123 123`; the end may be `EOF`. Waiting processes have an arrow.
         init?(_ line: Substring) {
             let words = line.split(separator: " ")
             guard words.count >= 8, words[1] == "POSIX", let process = Int32(words[4]), process > 0 else { return nil }

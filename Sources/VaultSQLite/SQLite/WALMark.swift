@@ -2,23 +2,23 @@ import Glibc
 import VaultCrypto
 import VaultStorage
 
-/// Which WAL belongs to which database file.
+/// Ties a WAL to its database file.
 ///
-/// SQLite replays a WAL over whatever database file lies beside it: its checksums cover the WAL alone. So the vault has
-/// a mark, which is replaced in the first commit of a new WAL, at a moment at which the database file holds everything
-/// before it. Whatever a checkpoint that was cut short has copied, the file then has this mark or the one before. A
-/// file with another one was put there from a copy, or the WAL was.
+/// SQLite replays a WAL over whatever database file is next to it: its checksums cover the WAL alone. So the vault has
+/// a mark, which the first commit of a new WAL replaces, at a moment when the database file holds everything before it.
+/// However much an interrupted checkpoint has copied, the file then has this mark or the previous one. With any other
+/// mark, either the file or the WAL comes from a copy.
 struct WALMark: Equatable {
     let mark: Bytes16
-    /// Zero in a vault whose WAL has never begun anew.
+    /// Zero in a vault whose WAL has never restarted.
     let previous: Bytes16
-    /// SQLite's count of schema changes when the mark was made; 0 if nothing is known of it. `VACUUM INTO` adds one,
-    /// other copies by SQLite begin anew: their pages are not laid out as those of the vault.
+    /// SQLite's count of schema changes when the mark was made; 0 if it is unknown. `VACUUM INTO` adds one, SQLite's
+    /// other ways to copy start over: their pages are not laid out like those of the vault.
     let schemaCookie: Int64
 
-    /// Replaces the mark. To be called in a write transaction that sees what the database file holds: in an empty WAL,
-    /// or in one of which everything has been copied.
-    /// - Returns: whether there is a mark to be replaced.
+    /// Replaces the mark. Call it in a write transaction that sees the database file's contents: in an empty WAL, or in
+    /// one that has been copied completely.
+    /// - Returns: whether there was a mark to replace.
     static func replace(_ connection: Connection) throws(StoreError) -> Bool {
         let cookie = try connection.integer("PRAGMA schema_version")
         let update = try connection.statement(
@@ -31,16 +31,16 @@ struct WALMark: Equatable {
 
     // MARK: At the opening
 
-    /// Refuses a database file that the WAL beside it was not written for, before anything is read through it.
+    /// Refuses a database file whose WAL was not written for it, before anything is read through the WAL.
     ///
-    /// Only what can be read for certain is a reason: a file that a checkpoint has changed by half, and one from before
-    /// there were marks, are left to SQLite.
+    /// Only certain evidence counts: a file that a checkpoint has changed by half, and one from before marks existed,
+    /// are left to SQLite.
     /// - Parameter connection: to the vault, outside a transaction.
     static func check(_ connection: Connection, _ file: VaultFile) throws(StoreError) {
-        // Where that is the file alone, the WAL has been found empty.
+        // If SQLite reads the file alone, the WAL has been found empty.
         guard connection.access != .immutable else { return }
         if try belongTogether(connection, file) { return }
-        // Another process may have moved the WAL on between the two looks. With the write lock held none does.
+        // Another process may have advanced the WAL between the two reads. While the write lock is held, none does.
         let isHeld: Bool
         do throws(StoreError) {
             try connection.execute("BEGIN IMMEDIATE")
@@ -53,9 +53,10 @@ struct WALMark: Equatable {
         if try !belongTogether(connection, file) { throw Self.foreignWAL(file.path) }
     }
 
-    /// - Parameter connection: may be what keeps others from writing meanwhile. Without that, `false` may be too early.
+    /// - Parameter connection: may hold the write lock and so keep others from writing. If it does not, `false` may be
+    ///   premature.
     static func belongTogether(_ connection: Connection, _ file: VaultFile) throws(StoreError) -> Bool {
-        // Also when the last process has just closed the vault, and moved all of the WAL into the file.
+        // Also true when the last process has just closed the vault and moved all of the WAL into the file.
         guard WALFile.size(besideVaultAt: file.path) > WALFile.headerSize else { return true }
         let seen: Look?
         do throws(StoreError) { seen = try Look(connection) } catch {
@@ -65,23 +66,23 @@ struct WALMark: Equatable {
         if let seen, seen.isUnmarkedVault { return try UnmarkedVault.fitsItsLog(connection, file) }
         guard let found = try? Look(Connection(path: file.path, access: .immutable)) else { return true }
         guard let seen, let mark = seen.mark else {
-            // Pages of something else stand before those that the file has.
+            // The WAL has foreign pages before the file's own.
             return found.mark == nil
         }
         guard found.hasTable else { return mark.previous == .zero }
         guard let base = found.mark else { return true }
         guard base.mark == mark.mark || base.mark == mark.previous else { return false }
         if mark.schemaCookie == 0 || found.cookie == mark.schemaCookie { return true }
-        // A change of the schema in the WAL may have been copied, as a whole or up to one of its steps.
+        // A schema change in the WAL may have been copied, completely or up to one of its steps.
         return found.cookie > mark.schemaCookie && found.cookie <= seen.cookie
             && WALFile.holdsFirstPage(besideVaultAt: file.path)
     }
 
-    /// What one connection sees.
+    /// One connection's view.
     private struct Look {
         let hasTable: Bool
         let isUnmarkedVault: Bool
-        /// `nil` if there is none that is whole.
+        /// `nil` if there is no complete one.
         let mark: WALMark?
         let cookie: Int64
 

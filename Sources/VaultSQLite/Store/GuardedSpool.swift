@@ -1,6 +1,6 @@
 import VaultStorage
 
-/// The spool of a vault in a file, for those who may use it at this moment. It keeps the store open.
+/// The spool of a vault file, for a process that may use it at this moment. It keeps the store open.
 struct GuardedSpool: ReplySpool {
     let store: SQLiteVaultStore
 
@@ -11,7 +11,7 @@ struct GuardedSpool: ReplySpool {
         try store.spoolFile.prepare(for: count)
     }
 
-    // Not refused when the lock is lost: what a server has given must be kept whatever else went wrong.
+    // Not refused when the lock is lost: a server's reply must be kept whatever else went wrong.
     func add(_ reply: SpooledReply) throws(StoreError) -> SpoolHandle {
         try refuseFork()
         if let refusal = store.readOnlyRefusal { throw refusal }
@@ -26,7 +26,7 @@ struct GuardedSpool: ReplySpool {
 
     func listings() throws(StoreError) -> [SpoolListing] {
         try refuseFork()
-        // What is there stays there: nothing of it could be stored.
+        // Existing replies stay: none of them could be stored.
         if store.readOnlyRefusal != nil { return [] }
         return try store.spoolFile.listings()
     }

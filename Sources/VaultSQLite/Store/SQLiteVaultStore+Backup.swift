@@ -10,7 +10,7 @@ extension SQLiteVaultStore {
         let copy = try await BlockingLane.care.run { [database, context] in
             try VaultCopy(plan, of: database, context, now: context.now, progress)
         }
-        // Said before the file has its name: a backup that the vault does not know of would be missed when a user is
+        // Recorded before the file has its name: a backup that the vault does not know would be missed when a user is
         // erased.
         try await settleUnfinished()
         try await write { try $0.note(copy.record) }
@@ -37,7 +37,7 @@ extension SQLiteVaultStore {
         return try VaultCopy.place(of: plan, source, database, context.now).target.path
     }
 
-    /// Backups whose maker was killed: what has its name is one, and what has none never will be.
+    /// Settles backups whose process was killed: a file with its name is a backup, one without never will be.
     private func settleUnfinished() async throws {
         let unfinished = try await backups().compactMap(\.record).filter {
             $0.finishedAt == nil && context.now.since($0.madeAt) > .seconds(3_600)

@@ -2,9 +2,9 @@ import VaultCrypto
 import VaultStorage
 
 extension SQLiteVaultStore {
-    /// Finds out whether owners have gone that began something here and whose lock file is not the present one.
+    /// Finds out whether owners that began something here, under an earlier lock file, are gone.
     ///
-    /// Their bytes can no longer be seen. But a process has the database open for as long as it has the vault open, and
+    /// Their bytes are no longer visible. But a process has the database open as long as it has the vault open, and
     /// opens it before it takes a byte: if this connection is the only one of all, they are gone.
     /// - Parameter connection: the first one of the store.
     func noteDepartedOwners(_ connection: Connection) throws(StoreError) {

@@ -2,16 +2,16 @@ import Glibc
 package import VaultStorage
 
 extension SQLiteVaultStore {
-    /// What kind of file system it is was asked at the opening; trying it out would write.
+    /// The kind of file system was checked at the opening; proving it would write.
     package func files() -> [FileReport] {
         Self.files(at: database.path, trustsFileSystem: true, provesFileSystem: false)
     }
 
-    /// The files of a vault that need not be open. Where a directory is missing, so is everything in it.
+    /// The files of a vault that need not be open. If a directory is missing, so is everything in it.
     ///
     /// - Parameters:
-    ///   - trustsFileSystem: whether one is good that is not known to be local.
-    ///   - provesFileSystem: whether it is tried out, which writes a file without a name.
+    ///   - trustsFileSystem: whether a file system that is not known to be local is acceptable.
+    ///   - provesFileSystem: whether to test it, which writes a nameless file.
     package static func files(
         at path: String, trustsFileSystem: Bool = false, provesFileSystem: Bool = true
     ) -> [FileReport] {
@@ -25,7 +25,7 @@ extension SQLiteVaultStore {
         let files: [(FileReport.Role, String)] = [
             (.vault, path), (.wal, path + "-wal"), (.sharedMemory, path + "-shm"), (.lock, path + ".lock"),
         ]
-        // A store that only reads has no lock file.
+        // A read-only store has no lock file.
         let needed: FileReport.Role = file?.readOnlyRefusal == nil ? .lock : .vault
         for (role, path) in files {
             reports.append(
@@ -51,7 +51,7 @@ extension SQLiteVaultStore {
             detail: FileSystem(of: file.parent).name + (file.isMountedReadOnly ? ", mounted read-only" : ""))
     }
 
-    /// Looked at by name, never opened: closing one of them would drop SQLite's locks.
+    /// Checks the file by name and never opens it: closing one of these would drop SQLite's locks.
     private static func report(
         _ role: FileReport.Role, _ path: String, needed: FileReport.Role = .vault,
         _ check: (stat) throws(StoreError) -> Void

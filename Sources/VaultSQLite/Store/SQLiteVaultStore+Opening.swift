@@ -4,8 +4,8 @@ import VaultMigrations
 package import VaultStorage
 
 extension SQLiteVaultStore {
-    /// Makes a vault with one key slot, and one for each recipient. Nothing is overwritten. Wherever the process is killed, there is a whole vault
-    /// then, or nothing.
+    /// Makes a vault with one key slot, and one for each recipient. Never overwrites a file. Whenever the process is
+    /// killed, the result is a complete vault or nothing.
     package static func create(
         at path: String, firstSlot: any SlotMaker, label: String, recipients: [Recipient] = [],
         trustsFileSystem: Bool = false, by actor: AuditActor? = nil,
@@ -20,18 +20,18 @@ extension SQLiteVaultStore {
         do throws(StoreError) {
             return try SQLiteVaultStore(file, Database(file.path), context)
         } catch {
-            // It cannot be opened here: no process has it open.
+            // The file cannot be opened here, so no process has it open.
             for suffix in ["", "-wal", "-shm", ".lock"] { _ = unsafe unlink(file.path + suffix) }
             throw error
         }
     }
 
-    /// Opens a vault that exists. Where nothing can be written it is opened for reading alone.
+    /// Opens an existing vault. Where nothing can be written, it is opened read-only.
     /// - Parameters:
-    ///   - migrate: whether an older schema is brought up to date, after a snapshot; otherwise it is refused.
-    ///   - policy: what trying the key slots may cost.
-    ///   - trustsFileSystem: whether one is used that is not known to be local.
-    ///   - actor: whom the trail names, also for what the opening itself writes down.
+    ///   - migrate: whether to migrate an older schema, after a snapshot; otherwise it is refused.
+    ///   - policy: the cost limits of trying the key slots.
+    ///   - trustsFileSystem: whether to use a file system that is not known to be local.
+    ///   - actor: the actor in the trail, also for what the opening itself records.
     package static func open(
         at path: String, unlocker: any SlotUnlocker, migrate: Bool = false, policy: UnlockingPolicy = .init(),
         trustsFileSystem: Bool = false, by actor: AuditActor? = nil,
@@ -67,7 +67,7 @@ extension SQLiteVaultStore {
         return store
     }
 
-    /// What has been, and what would be, done to the schema. Needs no key.
+    /// The applied and the pending migrations. Needs no key.
     package static func migrations(
         at path: String, trustsFileSystem: Bool = false
     ) throws(StoreError) -> [MigrationStep] {
@@ -75,12 +75,12 @@ extension SQLiteVaultStore {
         return try Migrator(file, clock: { Timestamp(milliseconds: 0) }).status()
     }
 
-    /// The copies from before migrations, the oldest version first. Needs no key.
+    /// The copies from before migrations, oldest version first. Needs no key.
     package static func migrationSnapshots(at path: String) throws(StoreError) -> [MigrationSnapshot] {
         try MigrationSnapshots(of: VaultFile(path)).list()
     }
 
-    /// Removes copies from before migrations, and gives those that are gone. Needs no key.
+    /// Removes copies from before migrations and returns them. Needs no key.
     package static func discardMigrationSnapshots(
         at path: String, _ isMeant: (MigrationSnapshot) -> Bool
     ) throws(StoreError) -> [MigrationSnapshot] {
@@ -90,7 +90,7 @@ extension SQLiteVaultStore {
         return meant
     }
 
-    /// Brings the schema up to date, after a snapshot. Gives the snapshot's path; `nil` if there was nothing to do.
+    /// Migrates the schema, after a snapshot. Returns the snapshot's path; `nil` if nothing was pending.
     @discardableResult
     package static func migrate(
         at path: String, clock: @escaping @Sendable () -> Timestamp

@@ -1,7 +1,7 @@
 package import VaultStorage
 
 extension SQLiteVaultStore: VaultStore {
-    /// Each question is answered at once, so nothing need be foreseen.
+    /// Each query is answered at once, so there is nothing to prefetch.
     package func read<R>(
         _ prefetchHint: PrefetchHint, _ body: (Reader) throws(StoreError) -> R
     ) async throws(StoreError) -> R {
@@ -9,12 +9,12 @@ extension SQLiteVaultStore: VaultStore {
     }
 
     package func survey<R: Sendable>(_ body: @escaping @Sendable (Reader) throws -> R) async throws -> R {
-        // In a fork there are no other threads.
+        // A fork has no other threads.
         try database.liveness.check()
         return try await BlockingLane.care.run { [readers] in try readers.survey(body) }
     }
 
-    /// Takes up a root key that another process has made since. If the vault cannot be read, the known ones do.
+    /// Loads a root key that another process has made since. If the vault cannot be read, the known keys stay.
     func checkForNewKeys() { try? readers.read { reader throws(StoreError) in try reader.checkForNewKeys() } }
 
     package var owner: Int64 { ownerLock.owner }
@@ -24,6 +24,6 @@ extension SQLiteVaultStore: VaultStore {
     package var longestWayToRequest: Duration? { nil }
     package var longestRenewal: Duration? { nil }
 
-    /// Whether the process of that name lives.
+    /// Whether the process with that name lives.
     package func isOwnerAlive(_ owner: Int64) -> Bool { ownerLock.isAlive(owner) }
 }

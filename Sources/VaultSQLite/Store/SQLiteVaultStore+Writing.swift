@@ -7,7 +7,7 @@ extension SQLiteVaultStore {
         try database.liveness.check()
         if let readOnlyRefusal { throw readOnlyRefusal }
         do { try await writer.perform(prefetchHint, body) } catch let error as StoreError {
-            // A connection that is made after that is one for reading, and knows of no failed disk.
+            // Connections made after that are read-only, and cannot report a failed disk.
             let isFailedDisk = error.code == .readOnly && VaultFile.hasTurnedReadOnly(database.path + ".lock")
             throw isFailedDisk ? .turnedReadOnly : error
         }

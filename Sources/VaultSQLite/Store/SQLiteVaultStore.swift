@@ -2,11 +2,11 @@ import Synchronization
 import VaultMigrations
 package import VaultStorage
 
-/// The vault as one SQLite file, shared by all processes of the machine.
+/// A vault in one SQLite file, shared by all processes of the machine.
 package final class SQLiteVaultStore: Sendable {
     package let context: VaultContext
     let database: Database
-    /// Why nothing can be written; `nil` if it can be.
+    /// The reason why nothing can be written; `nil` if the vault is writable.
     package let readOnlyRefusal: StoreError?
     let readers: ReaderPool
     let writer: WriterThread
@@ -15,7 +15,7 @@ package final class SQLiteVaultStore: Sendable {
     let spoolFile: Spool
     package let changes = ChangeSignal()
 
-    /// - Parameter opened: the connection by which the vault was looked at. Its first reader goes on with it.
+    /// - Parameter opened: the connection that inspected the vault. The store's first reader takes it over.
     init(
         _ file: VaultFile, _ database: Database, _ context: VaultContext, _ opened: Connection? = nil
     ) throws(StoreError) {
@@ -48,17 +48,17 @@ package final class SQLiteVaultStore: Sendable {
     deinit { close() }
 
     package static let schemaVersion = Migrations.all.last?.version ?? 0
-    /// Those that migrations begin with, to the one that they end with.
+    /// From the schema version that migrations start with to the one they end with.
     package static let schemaVersions = min(Migrations.all.first?.version ?? 0, schemaVersion)...schemaVersion
 
     package var spool: any ReplySpool { GuardedSpool(store: self) }
 
-    /// Commits so far: with many writers at once there are fewer of them than changes.
+    /// Commits so far: with many concurrent writers there are fewer commits than changes.
     package var commitCount: Int { writer.commitCount.load(ordering: .relaxed) }
 
-    /// Finishes what is under way, and leaves intents and spooled replies to whoever lives.
+    /// Finishes pending work, and leaves intents and spooled replies to other processes.
     package func close() {
-        // In a fork there is no writer to wait for, and a lock may be held for ever by a thread that is not there.
+        // A fork has no writer to wait for, and a thread that does not exist here may hold a lock permanently.
         if ForkGuard.isForked { return }
         writer.close { [database, place, readers, spoolFile, ownerLock] in
             Self.close(readers, place, database.path)
@@ -67,7 +67,7 @@ package final class SQLiteVaultStore: Sendable {
         }
     }
 
-    /// The writer's connections are closed: the last one of the store, and of all perhaps, is a reader's.
+    /// The writer's connections are closed by now. The store's last one, and perhaps the very last one, is a reader's.
     private static func close(_ readers: ReaderPool, _ place: VaultFileIdentity, _ path: String) {
         let lockFile = LockFile(besideVaultAt: path)
         lockFile?.takeClosingTurn()
@@ -75,6 +75,6 @@ package final class SQLiteVaultStore: Sendable {
         withExtendedLifetime(lockFile) {}
     }
 
-    /// On a thread of its own: the last operations may wait for other processes' locks, and for the disk.
+    /// Runs on its own thread: the last operations may wait for other processes' locks, and for the disk.
     package func shutDown() async { await BlockingLane.closing.complete { self.close() } }
 }

@@ -2,7 +2,7 @@ import VaultMigrations
 import VaultStorage
 
 extension VaultDraft {
-    /// Makes the vault in memory, as one whole file: nothing of it is on disk before all of it is.
+    /// Makes the vault in memory as one complete file: it reaches the disk completely or not at all.
     func write(
         to file: VaultFile, by actor: AuditActor? = nil, clock: @escaping @Sendable () -> Timestamp
     ) throws(StoreError) {

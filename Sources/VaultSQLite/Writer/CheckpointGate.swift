@@ -6,32 +6,33 @@ import VaultStorage
 ///
 /// Before 3.51.3 SQLite can lose acknowledged commits when one connection checkpoints while another one restarts the
 /// WAL. So a sibling connection checkpoints, and only while the writer holds the write lock: then no connection, in any
-/// process, can restart the WAL. A passive checkpoint needs no write lock itself. After a complete one the writer lets the
-/// WAL begin anew, with a new mark, if no process reads from it; see ``WALMark``. Otherwise SQLite starts the WAL over at a
-/// later commit. The writer makes that commit itself, because after one of another connection it would read all its pages
-/// again.
+/// process, can restart the WAL. A passive checkpoint itself needs no write lock. After a complete one, the writer lets
+/// the WAL restart with a new mark if no process reads from it; see ``WALMark``. Otherwise SQLite restarts the WAL at a
+/// later commit. The writer makes that commit itself, because after another connection's commit it would read all its
+/// pages again.
 @safe final class CheckpointGate {
     enum Outcome: Equatable {
         case failed(StoreError)
-        /// Some of the WAL is not in the database file yet, because of a reader or a writer.
+        /// Part of the WAL is not in the database file yet, because of a reader or a writer.
         case incomplete
-        /// All of it is.
+        /// All of the WAL is in the database file.
         case complete
-        /// All of it is, and the next commit begins the WAL anew.
+        /// All of it is, and the next commit restarts the WAL.
         case restartable
-        /// All of it is, and the WAL has begun anew.
+        /// All of it is, and the WAL has restarted.
         case begunAnew
-        /// All of it is, and the commit that was to begin the WAL anew has failed, so that it may be there or not.
+        /// All of it is, but the commit that should restart the WAL has failed, so the restart may or may not have
+        /// happened.
         case doubtful(StoreError)
     }
 
-    /// What becomes of a WAL that is in the database file as a whole.
+    /// What happens to a WAL that is completely in the database file.
     enum Rest {
-        /// It is left to the next commit.
+        /// The next commit decides.
         case stays
-        /// It begins anew, in the file as it is.
+        /// The WAL restarts, and its file keeps its size.
         case beginsAnew
-        /// It begins anew, and what it held is cut off the file.
+        /// The WAL restarts, and its file is truncated.
         case isCutOff
     }
 
@@ -39,14 +40,14 @@ import VaultStorage
     private let liveness: Liveness?
     private let writer: Connection
     private var sibling: Connection?
-    /// Set by SQLite at each commit of the writer: how many pages the WAL has.
+    /// Set by SQLite at each of the writer's commits: the number of pages in the WAL.
     private let pages: UnsafeMutablePointer<Int32>
     private let hasLongSnapshot: @Sendable () -> Bool
     private var schedule = CheckpointSchedule()
-    /// How much of the WAL is in the database file, and since when it has not been more.
+    /// The number of WAL pages in the database file, and the time of the last progress.
     private var progress: (pages: Int32, since: SuspendingClock.Instant) = (-1, .now)
 
-    /// - Parameter hasLongSnapshot: whether some snapshot is known to last too long to be waited for.
+    /// - Parameter hasLongSnapshot: whether a known snapshot lasts too long to wait for.
     init(path: String, writer: Connection, hasLongSnapshot: @escaping @Sendable () -> Bool = { false }) {
         self.path = path
         self.hasLongSnapshot = hasLongSnapshot
@@ -71,8 +72,8 @@ import VaultStorage
             }, counter)
     }
 
-    /// Checkpoints when enough has gathered. Never throws: a checkpoint that fails is tried again later, and nothing
-    /// is lost by its absence.
+    /// Checkpoints when the WAL is long enough. Never throws: a failed checkpoint is tried again later, and no data
+    /// depends on it.
     /// - Parameter waited: how long the last commit waited for the write lock.
     /// - Returns: `nil` if none was due.
     func checkpointIfDue(waited: Duration, isBatch: Bool = false) -> Outcome? {
@@ -83,16 +84,16 @@ import VaultStorage
         return outcome
     }
 
-    /// Runs what changes many rows, inside a transaction. If the WAL is long, a thread copies it into the database file
-    /// meanwhile, so that there is little left to copy when the WAL is to begin anew. The transaction holds the write lock,
-    /// and writes nothing to the WAL before it is committed.
+    /// Runs changes of many rows inside a transaction. If the WAL is long, a thread copies it into the database file
+    /// meanwhile, so that little is left to copy when the WAL restarts. The transaction holds the write lock, and
+    /// writes nothing to the WAL before it commits.
     func copyingBeside<R>(_ body: () throws -> R) rethrows -> R {
         let end = writer.spillsNothing ? copyBeside() : nil
         defer { end?.wait() }
         return try body()
     }
 
-    /// What goes wrong is met again by the checkpoint that follows.
+    /// The following checkpoint reports any failure.
     private func copyBeside() -> ThreadSignal? {
         guard unsafe pages.pointee >= CheckpointSchedule.copiedBesideBatches, let sibling = try? connectedSibling()
         else { return nil }
@@ -105,7 +106,7 @@ import VaultStorage
     }
 
     /// - Parameter isDoubtful: whether the WAL may hold frames that only look synced. Then it is written again first:
-    ///   while the database file is half changed, a loss of power must find in the WAL what the other half is to be.
+    ///   while the database file is half changed, recovery from a power failure must find the other half in the WAL.
     @discardableResult
     func checkpoint(
         _ patience: Duration = CheckpointSchedule.leastPatience, ofDoubtfulWAL isDoubtful: Bool = false,
@@ -121,15 +122,15 @@ import VaultStorage
                 guard code == SQLITE_OK else { throw writer.error(code) }
             }
             let isComplete = try completePages(sibling) != nil
-            // One snapshot that has lasted for so long is not waited for: it may last for hours.
+            // A snapshot that has lasted this long is not waited for: it may last for hours.
             let isStuck = !isComplete && progress.since.duration(to: .now) > CheckpointSchedule.mostPatience
             let patience = isStuck ? min(patience, CheckpointSchedule.somePatience) : patience
             let end = SuspendingClock.now + patience
             var known: Int32?
-            // No process can commit now, so that the snapshots that are in the way end, and no others of their kind begin.
+            // No process can commit now, so the snapshots in the way end, and no new ones of their kind begin.
             while let count = try Self.wait(until: end, for: { () throws(StoreError) in try completePages(sibling) }) {
                 outcome = .complete
-                // The writer's own snapshot is in the way too, unless it began on a WAL that was complete.
+                // The writer's own snapshot is in the way too, unless it began on a complete WAL.
                 if known == count {
                     guard try hasNoReader(sibling, within: patience) else { return .complete }
                     return rest == .stays
@@ -145,7 +146,7 @@ import VaultStorage
         }
     }
 
-    /// Lets a doubtful WAL begin anew, or throws.
+    /// Restarts a doubtful WAL, or throws.
     func startOver(rest: Rest = .stays) throws(StoreError) {
         switch checkpoint(CheckpointSchedule.somePatience, ofDoubtfulWAL: true, rest: rest) {
         case .restartable, .begunAnew: return
@@ -157,10 +158,10 @@ import VaultStorage
         }
     }
 
-    /// The writer has seen the WAL as it is now, complete, and no process reads from it: the next commit begins it
-    /// anew, unless a process has begun to read from it this very moment.
+    /// The writer has seen the WAL as it is now and as complete, and no process reads from it. So the next commit
+    /// restarts it, unless a process starts to read from it at this very moment.
     private func beginAnew(after count: Int32, isCut: Bool) throws(StoreError) -> Outcome {
-        // What is beyond it is cut off the WAL by the commit that begins it.
+        // The commit that restarts the WAL truncates the rest of its file.
         if isCut { try writer.execute("PRAGMA journal_size_limit = 0") }
         defer { if isCut { try? writer.keepLogFile() } }
         guard try WALMark.replace(writer) else { return .restartable }
@@ -175,7 +176,7 @@ import VaultStorage
         return written > count && count > 0 ? .complete : .begunAnew
     }
 
-    /// Others may write for a while; the next commit is as good an occasion.
+    /// Others may write for a while; the next commit is as good an opportunity.
     private func hold() throws(StoreError) {
         unsafe sqlite3_busy_timeout(writer.handle, 500)
         defer { unsafe _ = sqlite3_busy_timeout(writer.handle, Connection.busyTimeout) }
@@ -186,7 +187,7 @@ import VaultStorage
         if !writer.isOutsideTransaction { try? writer.statement("ROLLBACK").run() }
     }
 
-    /// How many pages the WAL has, if all of them are in the database file now.
+    /// The number of pages in the WAL, if all of them are in the database file now.
     private func completePages(_ sibling: Connection) throws(StoreError) -> Int32? {
         var logged: Int32 = 0
         var done: Int32 = 0
@@ -208,7 +209,7 @@ import VaultStorage
         return answer ?? false
     }
 
-    /// Asks at once, then again and again, less often the longer it takes.
+    /// Polls at once, then again and again, less often the longer it takes.
     private static func wait<R>(
         until end: SuspendingClock.Instant, for answer: () throws(StoreError) -> R?
     ) throws(StoreError) -> R? {

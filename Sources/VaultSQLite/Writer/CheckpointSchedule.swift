@@ -1,24 +1,24 @@
 import VaultStorage
 
-/// When a checkpoint is due, and how long writers are kept waiting for it. Sizes are in pages of 4 KiB.
+/// When a checkpoint is due, and how long writers wait for it. Sizes are in pages of 4 KiB.
 ///
-/// What is waited for: that readers have ended whose snapshot is older than the last commit, so that the whole WAL can be
-/// copied, and then that those have ended which read from the WAL, so that it can begin anew. Readers of this library
-/// take less than a millisecond. Strangers may take longer, and where their snapshots overlap without a gap, only a pause
-/// of the writers lets the WAL begin anew: so the pause becomes longer as the WAL grows, and rarer at the same time.
+/// The wait has two parts. First, for readers whose snapshot is older than the last commit, so that the whole WAL can
+/// be copied. Then for those that read from the WAL, so that it can restart. Readers of this library take less than a
+/// millisecond. Other programs may take longer. Where their snapshots overlap without a gap, only a pause of the
+/// writers lets the WAL restart: so the pause gets longer as the WAL grows, and rarer at the same time.
 struct CheckpointSchedule {
     /// 1 MiB.
     static let threshold: Int32 = 250
     /// 39 MiB, while big batches follow each other: pages that several of them change are copied once.
     static let thresholdOfBatches: Int32 = 10_000
-    /// 27 MiB, two or three batches before: from here on it is copied beside the next one.
+    /// 27 MiB, two or three batches earlier: from here on, the WAL is copied while the next batch runs.
     static let copiedBesideBatches: Int32 = 7_000
-    /// In bytes. A process that finds a longer WAL moves it into the database file before its first commit: others may
-    /// have ended before their turn, one after the other.
+    /// In bytes. A process that finds a longer WAL moves it into the database file before its first commit: a series of
+    /// processes may each have ended before a checkpoint was due.
     static let leftover = 512 * 1024
-    /// How long each of the two is waited for when the WAL has that many pages.
+    /// How long each of the two waits may last when the WAL has that many pages.
     private static let patience: [(pages: Int32, wait: Duration)] = [
-        // 32 MiB: half of what the WAL may come to.
+        // 32 MiB: half of the WAL's maximum.
         (8_000, mostPatience),
         // 2 MiB.
         (500, somePatience),
@@ -28,12 +28,12 @@ struct CheckpointSchedule {
     static let somePatience = Duration.milliseconds(50)
     static let leastPatience = Duration.milliseconds(4)
 
-    /// Where the WAL must be for the next try.
+    /// The WAL's size at which the next attempt is due.
     private(set) var next = threshold
 
     /// - Parameter pages: of the WAL after the last commit.
-    /// - Parameter waited: how long that commit had to wait for its turn. Who waited for long has probably seen a
-    ///   neighbour's patience, and takes no turn of his own at once.
+    /// - Parameter waited: how long that commit waited for the write lock. After a long wait, another process has
+    ///   probably just waited for readers, and this one does not do the same at once.
     /// - Parameter isBatch: whether the commit was one of several that change many rows.
     /// - Returns: `nil` if no checkpoint is due.
     mutating func patience(at pages: Int32, waited: Duration, isBatch: Bool = false) -> Duration? {

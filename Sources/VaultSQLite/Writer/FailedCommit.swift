@@ -6,7 +6,7 @@ struct FailedCommit {
     let error: StoreError
     /// Where the audit chain would have ended.
     let head: WriteTransaction.AuditHead
-    /// Whether the transaction has added a link to the chain, by which it can be found. Without one it counts as undone.
+    /// Whether the transaction has added a link to the chain, which identifies it. Without one it counts as undone.
     let hasLink: Bool
     private let code: Int32
 
@@ -17,8 +17,8 @@ struct FailedCommit {
         code = channel.connection.lastCode
     }
 
-    /// Whether the transaction may be in the WAL all the same. Without room it never is: the frame that commits comes
-    /// last, and was not written. After any other error it may be, and be found by the next recovery.
+    /// Whether the transaction may be in the WAL all the same. When the disk is full it never is: the frame that
+    /// commits comes last, and was not written. After any other error it may be, and the next recovery may find it.
     var isDoubtful: Bool { code & 0xff != SQLITE_FULL }
 
     func event(isThere: Bool) -> AuditEvent {

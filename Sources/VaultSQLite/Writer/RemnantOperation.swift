@@ -1,6 +1,6 @@
 import VaultStorage
 
-/// Removes from the WAL what former commits have left there.
+/// Removes remnants of failed commits from the WAL.
 final class RemnantOperation: WriteOperation {
     private let path: String
     private let continuation: CheckedContinuation<Remnants, Never>

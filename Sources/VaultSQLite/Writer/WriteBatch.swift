@@ -7,13 +7,13 @@ final class WriteBatch: WriteBatching {
     private let place: VaultFileIdentity
     private var channel: WriteChannel?
     private var committedHead: WriteTransaction.AuditHead?
-    /// Whether the WAL must begin anew before anything is committed. See ``startOver(_:)``.
+    /// Whether the WAL must restart before anything is committed. See ``startOver(_:)``.
     private var mustStartOver: Bool
-    /// Whether a commit of this process is in doubt, and has not been overwritten by a later one.
+    /// Whether a commit of this process is in doubt, and no later commit has overwritten it.
     private var hasDoubt = false
-    /// Whether the WAL still holds what was to be cut off.
+    /// Whether the WAL's file still has to be truncated.
     private var owesCut = false
-    /// How many commits are made before that is tried again.
+    /// The number of commits before the next attempt to truncate.
     private var commitsBeforeCut = 0
 
     init(_ database: Database, _ context: VaultContext, _ place: VaultFileIdentity) {
@@ -36,7 +36,7 @@ final class WriteBatch: WriteBatching {
             isLastDone = outcome.failure == nil
             rest = rest.dropFirst(outcome.done.count)
         }
-        // After a commit that succeeded the files are those that belong to the vault.
+        // After a successful commit, the files are those that belong to the vault.
         if let channel, isLastDone {
             if let outcome = channel.gate.checkpointIfDue(
                 waited: channel.waited, isBatch: channel.connection.hasBigCache)
@@ -53,12 +53,12 @@ final class WriteBatch: WriteBatching {
     /// ``Connection/checkpointsWhenLast()``.
     func close() {
         guard let channel, (try? place.checkProcess()) != nil, !place.isAlone else { return }
-        // By an index that is no longer the vault's, other pages than those that belong there would be copied.
+        // With an index that is no longer the vault's, the wrong pages would be copied.
         guard (try? place.checkFiles(channel.connection)) != nil else { return }
         note(channel.gate.checkpoint(rest: .isCutOff))
     }
 
-    /// Lets the WAL begin anew without what it holds. `nil` if that is done.
+    /// Restarts the WAL and truncates its file. Returns `nil` on success.
     private func cutWAL(patience: Duration) -> StoreError? {
         do throws(StoreError) {
             try place.checkProcess()
@@ -83,7 +83,7 @@ final class WriteBatch: WriteBatching {
         switch outcome {
         case .begunAnew: owesCut = false
         case .doubtful:
-            // A recovery may bring back the mark that was to be committed; nothing may stand on it.
+            // A recovery may bring back the uncommitted mark; nothing may build on it.
             channel = nil
             mustStartOver = true
             place.isWALDoubtful = true
@@ -96,8 +96,8 @@ final class WriteBatch: WriteBatching {
         var failure: StoreError?
     }
 
-    /// One transaction with as many of the operations as it survives. When SQLite gave it up in the middle, all that
-    /// were in it fail with it, and the others get a transaction of their own.
+    /// One transaction with as many of the operations as possible. When SQLite aborts it midway, all operations in it
+    /// fail with it, and the rest get a transaction of their own.
     private func commit(_ operations: ArraySlice<any WriteOperation>) -> Outcome {
         let channel: WriteChannel
         do throws(StoreError) {
@@ -132,8 +132,7 @@ final class WriteBatch: WriteBatching {
         return Outcome(done: operations, failure: failure)
     }
 
-    /// What an operation has done that has no neighbours is undone with the transaction: a savepoint would copy each page
-    /// before it is changed.
+    /// An operation that runs alone is undone with its transaction: a savepoint would copy each page before it changes.
     private func runAlone(
         _ operation: any WriteOperation, _ operations: ArraySlice<any WriteOperation>, on channel: WriteChannel
     ) -> Outcome {
@@ -194,24 +193,24 @@ final class WriteBatch: WriteBatching {
         return made
     }
 
-    /// Lets the WAL begin anew, or throws.
+    /// Restarts the WAL, or throws.
     ///
-    /// A process could not find out what became of a commit of its, and is gone. A recovery of the WAL may have found
-    /// what it left there, which was never synced: a later commit would stand on it, and be lost with it if the power
-    /// failed. Written again it can be synced, in the WAL and then in the database file, and the WAL must not be
-    /// continued after that. So as long as any snapshot is held, nothing is committed.
+    /// A process could not settle one of its commits, and is gone. A recovery of the WAL may have found its frames
+    /// there, which were never synced: a later commit would build on them, and be lost with them in a power failure.
+    /// Written again, they can be synced, first in the WAL and then in the database file; after that the WAL must not
+    /// be continued. So nothing is committed while any snapshot is held.
     private func startOver(_ channel: WriteChannel) throws(StoreError) {
         try channel.gate.startOver(rest: .beginsAnew)
         place.isWALDoubtful = false
         mustStartOver = false
     }
 
-    /// Nothing is tried twice on a connection that has met an error of the disk.
+    /// Nothing is retried on a connection that has met a disk error.
     private func giveUp(after error: StoreError) {
         if case .io = error.code { channel = nil }
     }
 
-    /// Runs one operation; what it did is undone when it throws, and its neighbours feel nothing of it.
+    /// Runs one operation. If it throws, its changes are undone, without effect on the other operations.
     private func run(_ operation: any WriteOperation, on channel: WriteChannel) {
         let (connection, transaction) = (channel.connection, channel.transaction)
         do {
@@ -234,11 +233,11 @@ final class WriteBatch: WriteBatching {
         }
     }
 
-    /// Finds out, on new connections, what became of a commit that failed; `nil` if it is in the vault after all.
+    /// Finds out, on new connections, what happened to a failed commit; `nil` if it is in the vault after all.
     ///
-    /// The commit that records it in the audit trail overwrites in the WAL what the failed one may have left there, so
-    /// that no later recovery brings it back to life. It can only be there already if one has taken place: readers of
-    /// this process keep the index of the WAL alive, but another process may have died in the middle of changing it.
+    /// The commit that records it in the audit trail overwrites the failed one's frames in the WAL, so that no later
+    /// recovery revives it. The frames can be visible already only after a recovery: this process's readers keep the
+    /// WAL's index alive, but another process may have died while changing it.
     private func settle(_ failed: FailedCommit) -> StoreError? {
         do throws(StoreError) {
             let channel = try WriteChannel(database, context, committedHead: committedHead)

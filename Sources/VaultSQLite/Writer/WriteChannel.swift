@@ -1,7 +1,7 @@
 import VaultStorage
 
-/// The writer's connection with what hangs on it. Given up as a whole after an error of the disk: what a connection
-/// remembers of a file may not be what the file holds.
+/// The writer's connection and everything that depends on it. Discarded as a whole after a disk error: a connection's
+/// cached view of the file may differ from the file.
 final class WriteChannel {
     let connection: Connection
     let transaction: WriteTransaction
@@ -9,9 +9,9 @@ final class WriteChannel {
     /// How long the last transaction waited for others to end theirs.
     private(set) var waited = Duration.zero
     private let path: String
-    /// Whether the WAL may still be empty. Only the first transaction of a connection can find it so.
+    /// Whether the WAL may still be empty. Only a connection's first transaction can find it empty.
     private var isFirst = true
-    /// Whether the transaction that is open begins the WAL, and how much had been changed before it.
+    /// Whether the open transaction begins the WAL, and the number of changes before it.
     private var begins: (isTrue: Bool, changes: Int) = (false, 0)
 
     init(
@@ -37,7 +37,7 @@ final class WriteChannel {
         if isFirst { begins = (WALFile.size(besideVaultAt: path) == 0, connection.totalChanges) }
     }
 
-    /// With the mark of a new WAL, if this is its first commit; see ``WALMark``.
+    /// Commits, with the mark of a new WAL if this is its first commit; see ``WALMark``.
     func commit() throws(StoreError) {
         if isFirst {
             if begins.isTrue, connection.totalChanges != begins.changes { _ = try WALMark.replace(connection) }

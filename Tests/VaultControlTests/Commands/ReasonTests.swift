@@ -26,7 +26,7 @@ struct ReasonTests {
             try await maintainer.hasSaid("nothing can be renewed: the database server cannot be reached")
             let before = world.refreshes
             try server.start()
-            try await maintainer.hasSaid("what kept logins from being renewed is over")
+            try await maintainer.hasSaid("logins can be renewed again")
             while world.refreshes == before { try await Task.sleep(for: .milliseconds(50)) }
             kill(maintainer.process.processIdentifier, SIGTERM)
             #expect(await maintainer.end() == 0)
@@ -100,7 +100,7 @@ struct ReasonTests {
         try await refused(
             Self.address(server, database: "nosuch"), .notFound, "has no database of that name", "createdb")
         try await refused(
-            Self.address(server, role: "nosuch"), .machine, "does not let the database role in", "pg_hba.conf")
+            Self.address(server, role: "nosuch"), .machine, "does not allow the database role", "pg_hba.conf")
     }
 
     @Test func doctorWarnsWhereNothingWouldNoticeASnapshot() async throws {

@@ -117,7 +117,7 @@ struct ConfigurationFileTests {
         ("vualt = \"/v\"", "line 1, column 1: there is no setting vualt", "the settings are: vault, key-file, "),
         ("\n# x\n  vault \"/v\"", "line 3, column 9: expected = after vault", ""),
         ("vault = /v", "line 1, column 9: expected a value", ""),
-        ("vault = yes", "line 1, column 9: a text stands in double quotation marks", "vault = \""),
+        ("vault = yes", "line 1, column 9: a text goes into double quotation marks", "vault = \""),
         ("vault = \"v\"", "line 1, column 9: vault is not an absolute path", "begin the path with /"),
         ("vault = true", "line 1, column 9: vault does not take this value", "vault = \"/var/lib/app/app.vault\""),
         ("vault = \"/v", "line 1, column 12: the text has no closing quotation mark", ""),
@@ -133,8 +133,8 @@ struct ConfigurationFileTests {
         ("key-command = [\"/bin/a\" \"b\"]", "column 25: expected , or ]", ""),
         ("key-command = [\"/bin/a\", 1]", "column 26: expected a text in quotation marks, or ]", ""),
         ("trust-file-system = \"1\"", "column 21: trust-file-system does not take this value", "= true"),
-        ("passphrase = \"CANARY-pass\"", "line 1, column 1: a secret does not belong into this file", "key-file"),
-        ("key = \"CANARY-key\"", "line 1, column 1: a secret does not belong into this file", "key-command"),
+        ("passphrase = \"CANARY-pass\"", "line 1, column 1: a secret does not belong in this file", "key-file"),
+        ("key = \"CANARY-key\"", "line 1, column 1: a secret does not belong in this file", "key-command"),
         ("allow-environment-key = true", "there is no setting allow-environment-key", ""),
     ])
     func whatIsWrongIsSaidWithItsPlace(_ text: String, _ message: String, _ hint: String) async throws {

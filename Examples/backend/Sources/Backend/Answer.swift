@@ -11,11 +11,12 @@ enum Answer {
             body: ResponseBody(byteBuffer: ByteBuffer(string: "{\(body)}\n")))
     }
 
-    /// What a person or a program can do about an error of the vault. Its sentence holds no secret and names nobody.
+    /// How a person or a program can react to an error of the vault. Its sentence contains no secret and names no
+    /// person.
     static func error(_ error: VaultError) -> Response {
         switch error.code {
         case .refreshFailed, .lostResponse, .needsUserInteraction, .notLoggedIn, .unknownLogin, .notRefreshable:
-            // The provider's word is final: only the user can help.
+            // The provider's answer is final: only the user can help.
             return json(.unauthorized, ["error": "log_in_again", "reason": error.code.name, "go_to": "/login"])
         case .logInNotBound:
             return json(.forbidden, ["error": "this browser did not begin this log-in"])

@@ -34,7 +34,7 @@ struct Backend {
             router: router, configuration: .init(address: .hostname("127.0.0.1", port: settings.port)),
             logger: logger)
 
-        // What is last here is shut down first: the server takes no more requests, and the vault finishes what is under way.
+        // The last one shuts down first: the server accepts no more requests, and the vault finishes work in progress.
         try await ServiceGroup(
             services: [service, api, server], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
         ).run()

@@ -1,15 +1,15 @@
 import Synchronization
 import TokenVault
 
-/// Who a browser is signed in as here. A browser knows a random name; the tokens never leave the vault's process.
+/// The signed-in users by browser. A browser knows a random name; the tokens never leave the vault's process.
 ///
 /// In memory, for brevity. A real service has sessions and accounts of its own.
 final class BrowserSessions: Sendable {
     struct Session: Sendable {
         let user: String
-        /// The account that this session began with, if it began with one.
+        /// The account that this session began with, if any.
         var login: LoginID?
-        /// Goes into each form of this session's pages, so that no other site can send one.
+        /// Included in each form of this session's pages, so that no other site can send one.
         let formToken = BrowserSessions.random()
     }
 

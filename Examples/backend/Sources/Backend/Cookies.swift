@@ -1,7 +1,7 @@
 import Hummingbird
 import TokenVault
 
-/// What browsers keep for this service.
+/// This service's cookies.
 struct Cookies: Sendable {
     let settings: Settings
 
@@ -15,8 +15,8 @@ struct Cookies: Sendable {
         request.cookies[Self.binding].flatMap { try? BrowserBinding($0.value) }
     }
 
-    /// Only the browser that began may finish: otherwise an attacker could send a visitor the URL of their own log-in, and
-    /// get the visitor's tokens.
+    /// Only the browser that began a log-in may finish it: otherwise an attacker could send a visitor the URL of the
+    /// attacker's own log-in, and get the visitor's tokens.
     func binding(_ binding: BrowserBinding) -> Cookie {
         cookie(Self.binding, binding.reveal(), maxAge: 600, path: "/callback")
     }

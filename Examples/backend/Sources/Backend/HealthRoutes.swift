@@ -1,7 +1,7 @@
 import Hummingbird
 import TokenVault
 
-/// For whoever starts, watches and replaces this service.
+/// Health checks for the systems that start, monitor and replace this service.
 struct HealthRoutes: Sendable {
     let vault: Vault
 
@@ -10,7 +10,7 @@ struct HealthRoutes: Sendable {
         router.get("health/ready") { _, _ in await ready() }
     }
 
-    /// A provider that is down is no reason to be taken out of service: good tokens are served all the same.
+    /// A provider's outage does not make this service unready: it still serves valid tokens.
     private func ready() async -> Response {
         do {
             try await vault.checkReadiness()

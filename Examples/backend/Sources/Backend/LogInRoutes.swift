@@ -1,7 +1,7 @@
 import Hummingbird
 import TokenVault
 
-/// The way through the provider's log-in and back.
+/// The routes to the provider's log-in page and back.
 struct LogInRoutes: Sendable {
     let users: UserManager
     let sessions: BrowserSessions
@@ -59,7 +59,8 @@ struct LogInRoutes: Sendable {
 
     private struct LogInNotBegun: Error {}
 
-    /// Forgets the login here at once; the vault tells the provider, now or as soon as it can be reached.
+    /// Forgets the login here at once; the vault revokes it at the provider, now or as soon as the provider is
+    /// reachable.
     private func logOut(_ request: Request) async throws -> Response {
         guard let name = cookies.session(of: request), let login = sessions.session(of: name)?.login else {
             return Answer.json(.ok, ["session": "none"])

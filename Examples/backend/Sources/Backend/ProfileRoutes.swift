@@ -5,7 +5,7 @@ import OAuthClient
 import TokenVault
 import TokenVaultHTTP
 
-/// What this service does for its users: it fetches something of theirs from the provider's API.
+/// The service's work for its users: it fetches their data from the provider's API.
 struct ProfileRoutes: Sendable {
     let users: UserManager
     let api: AuthorizingClient
@@ -22,11 +22,11 @@ struct ProfileRoutes: Sendable {
             return Answer.json(.unauthorized, ["error": "no session", "go_to": "/login"])
         }
         do {
-            // Adds the token and, where there is one, the proof; renews what has run out; tries once more after a 401.
+            // Adds the token and, if needed, the proof; renews an expired token; retries once after a 401.
             let response = try await api.send(HTTPRequest(url: apiURL), for: .login(login))
             let body = try await response.body.collect(upTo: 1 << 20)
             if response.head.status == .unauthorized {
-                // There was no new token to try with, and the vault knows why.
+                // There was no new token to retry with, and the vault knows why.
                 _ = try await users.accessToken(for: .login(login))
             }
             guard response.head.status == .ok else {

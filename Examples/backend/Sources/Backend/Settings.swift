@@ -3,19 +3,19 @@ import Hummingbird
 import Logging
 import TokenVault
 
-/// What the environment says.
+/// The settings from the environment.
 struct Settings: Sendable {
     let port: Int
-    /// Where browsers reach this service.
+    /// This service's URL for browsers.
     let publicURL: String
     let redirectURI: RedirectURI
     let vaultPath: String
     let keyFile: String
     /// The provider's name in the vault.
     let provider: String
-    /// What is fetched for a user.
+    /// The URL fetched for a user.
     let apiURL: URL
-    /// Lets the provider be a program on this machine without TLS: for development only.
+    /// Allows a provider on this machine without TLS: for development only.
     let allowsInsecureLoopback: Bool
     let logLevel: Logger.Level
 
@@ -39,7 +39,7 @@ struct Settings: Sendable {
         logLevel = environment.get("BACKEND_LOG_LEVEL").flatMap(Logger.Level.init(rawValue:)) ?? .info
     }
 
-    /// Cookies keep to TLS wherever there is some.
+    /// Whether cookies are restricted to TLS, because the public URL uses it.
     var usesTLS: Bool { publicURL.hasPrefix("https://") }
 }
 

@@ -2,8 +2,8 @@ import FoundationEssentials
 import Logging
 import TokenVault
 
-/// Hears of accounts that need their people, also of those that died while this service was down. A real service sends a
-/// mail; this one writes a line.
+/// Learns of accounts that their users must reconnect, including those that died while this service was down. A real
+/// service sends an email; this one prints a line.
 struct Watcher: LoginObserver {
     let file: URL
     let logger: Logger

@@ -11,8 +11,8 @@ struct AuditExportCommand: VaultCommand {
             vaultctl audit export --jsonl >>audit.jsonl              from the first row on
             vaultctl audit export --since 4711 --jsonl >>audit.jsonl what came after row 4711
 
-            One JSON document a line, in the order of the rows, with each row's link. Begin again after the last row \
-            that arrived: nothing is left out or comes twice. Rows that were pruned before they were exported leave a \
+            One JSON document a line, in the order of the rows, with each row's link. Continue after the last row \
+            that arrived: no row is missing or repeated. Rows that were pruned before they were exported leave a \
             line {"gap": …} in their place, and exit code 3. A row that was changed is marked as damaged, and the exit \
             code is 4. No line holds a token or a user id.
             """)
@@ -20,7 +20,7 @@ struct AuditExportCommand: VaultCommand {
     @Option(help: .init("The last row that has been exported before.", valueName: "row"))
     var since: Int64 = 0
 
-    @Flag(help: "Write JSON lines. There is no other form.")
+    @Flag(help: "Write JSON lines, the only format.")
     var jsonl = false
 
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
@@ -30,9 +30,9 @@ struct AuditExportCommand: VaultCommand {
     }
 
     func run(_ invocation: Invocation) async throws {
-        // Behind the parser, which first says what it does not know.
+        // After the parser, which first reports what it does not know.
         guard jsonl || global.json else {
-            throw Failure.usage("the form of the export is not given", hint: "add --jsonl")
+            throw Failure.usage("the export's format is missing", hint: "add --jsonl")
         }
         try await VaultAccess(global, invocation).open { vault in
             let head = try await vault.auditHead()
@@ -78,7 +78,7 @@ struct AuditExportCommand: VaultCommand {
 
         func end(at head: Int64, prunedThrough: Int64, _ invocation: Invocation) throws {
             invocation.note("\(Count.of(count, "row")) exported; go on later with --since \(max(position, head))")
-            // What no pruning accounts for was removed by someone else.
+            // Rows missing beyond the pruned ones were removed by someone else.
             let isUnexplained = gaps.contains { $0.upperBound > prunedThrough }
             if hasDamage || isUnexplained {
                 invocation.warn("rows of the audit log were changed or removed")

@@ -3,7 +3,7 @@ import FoundationEssentials
 import TokenVault
 import VaultAdministration
 
-/// Which rows of the audit log are wanted.
+/// The rows of the audit log to show.
 struct AuditFilterOptions: ParsableArguments {
     @Option(name: .shortAndLong, help: .init("Only rows about this user.", valueName: "id"))
     var user: String?
@@ -30,7 +30,7 @@ struct AuditFilterOptions: ParsableArguments {
     @Option(help: .init("Only rows from before then.", valueName: "when"))
     var until: PointInTime?
 
-    /// Refuses what cannot be, before anything is opened.
+    /// Refuses impossible values before anything is opened.
     func check(now: Date) throws(Failure) {
         if let login { try LoginSelection.check(login) }
         guard tenant.tenant == nil || user != nil || provider != nil else {

@@ -7,7 +7,7 @@ import VaultAdministration
 struct AuditLines {
     private let invocation: Invocation
     private let style: Style
-    /// Nil: users stay what they are in the rows, random handles.
+    /// Nil: users appear as in the rows, as random handles.
     private let names: AuditNames?
     private var known: [String: String?] = [:]
     private var hasHeadings = false
@@ -54,12 +54,12 @@ struct AuditLines {
     }
 
     private static let headings = ["TIME", "ROW", "KIND", "USER", "LOGIN", "PROVIDER", "DETAIL"]
-    /// Fixed, because the lines to come are unknown.
+    /// Fixed, because the coming lines are unknown.
     private static let widths = [20, 8, 20, 26, 26, 12, 0]
 
     private static let leastWidth = 140
 
-    /// On a narrow terminal: when, which and what in the first line, and below it whom it concerns.
+    /// On a narrow terminal: time, row and kind in the first line, and user, login and provider below.
     private static func lines(_ cells: [String]) -> String {
         let whom = [cells[3], cells[4], cells[5]].filter { !$0.isEmpty }
         return

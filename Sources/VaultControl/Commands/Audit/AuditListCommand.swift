@@ -96,7 +96,7 @@ struct AuditListCommand: VaultCommand {
         return records.reversed()
     }
 
-    /// Prints rows after `start`. Gives the last one that was looked at.
+    /// Prints rows after `start`. Returns the last row read.
     private func print(
         _ vault: Vault, _ query: AuditQuery, after start: Int64, upTo end: Int64, _ lines: inout AuditLines
     ) async throws -> (end: Int64, hasDamage: Bool, hasRows: Bool) {
@@ -132,7 +132,7 @@ struct AuditListCommand: VaultCommand {
                 for _ in 0..<5 where !invocation.console.hasLostReader { try await Task.sleep(for: .milliseconds(200)) }
             }
         } catch is CancellationError {
-            // To be stopped is how it ends.
+            // This command ends by being stopped.
         }
         return hasDamage
     }

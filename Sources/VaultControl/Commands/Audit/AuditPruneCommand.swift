@@ -23,7 +23,7 @@ struct AuditPruneCommand: VaultCommand {
     @Option(help: .init("Keep rows that are younger than this (default: 90d).", valueName: "time"))
     var keep: TimeSpan?
 
-    @Option(help: .init("Keep so many of the last rows, whatever their age.", valueName: "number"))
+    @Option(help: .init("Keep this number of last rows, whatever their age.", valueName: "number"))
     var keepLast: Int64?
 
     @Flag(help: "Say what would be removed, and change nothing.")
@@ -74,7 +74,7 @@ struct AuditPruneCommand: VaultCommand {
         }
     }
 
-    /// Why there may be nothing, however old rows are.
+    /// Why there may be nothing to prune, however old the rows are.
     private static func always(_ plan: AuditPruning) -> String {
         plan.removed > 0 ? "" : ": the last 1000 rows always stay, and what is younger than --keep"
     }

@@ -9,11 +9,11 @@ struct AuditVerifyCommand: VaultCommand {
         abstract: "Check the whole audit log, and print its last row's number and link.",
         discussion: """
             Checks every link, and that no user, no provider and not the vault itself are older than the log records. \
-            Changes nothing. Keep what it prints somewhere else: with the number and link of a row you can tell \
-            later that the log up to it is still the same.
+            Changes nothing. Keep its output somewhere else: with the number and link of a row you can check \
+            later that the log up to that row is still the same.
 
-            The exit code is 4 if anything is not as it was written, and 5 if all that was found looks like former \
-            states that were put back. vaultctl verify checks everything else as well.
+            The exit code is 4 if anything is not as it was written, and 5 if all findings look like former \
+            states that were set back. vaultctl verify checks everything else as well.
             """)
 
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions

@@ -2,11 +2,11 @@ import Glibc
 import TokenVault
 import VaultAdministration
 
-/// A backup as an argument names it: by its path, by its id or the first letters of it, or as `latest`.
+/// A backup as an argument names it: by its path, by its id or the id's first letters, or as `latest`.
 extension VaultAccess {
     static let backupHelp = "The backup: its path, its id or the beginning of it, or latest."
 
-    /// The file that is meant. Only what is no path is looked up in the vault's list.
+    /// The backup file. Only text that is not a path is looked up in the vault's list.
     func backup(_ text: String) async throws -> NamedPlace {
         let place = NamedPlace(noun: "backup", path: text, origin: "BACKUP")
         var status = stat()
@@ -29,13 +29,13 @@ extension VaultAccess {
         ["latest", "newest", "last"].contains(ShortID.normal(text))
     }
 
-    /// With who can open it.
+    /// Adds the backup's recipients.
     private func read(_ place: NamedPlace) throws -> NamedPlace {
         var place = place
         if let problem = PathProblem("backup", at: place.path, from: place.origin, advice: "check \(place.origin)") {
             throw Failure(.machine, code: "storageFailed", problem.message, hints: problem.hints)
         }
-        // With a slash at its end, too.
+        // Also with a trailing slash.
         guard FileKind(place.path) != .directory else {
             throw Failure(
                 .notABackup, "\(place.words) is a directory, not a backup", hints: ["check \(place.origin)"])
@@ -52,7 +52,7 @@ extension VaultAccess {
             hints: problem?.hints ?? [advice])
     }
 
-    /// A backup of the vault's list, which need not be where it was made.
+    /// A backup in the vault's list; its file may have been moved.
     static func find(_ text: String, in entries: [BackupEntry]) throws -> Backup {
         let known = entries.compactMap(\.backup)
         if isLatest(text) {
@@ -69,7 +69,7 @@ extension VaultAccess {
             id: { $0.id.description })
     }
 
-    /// The directory may be there although the file is not.
+    /// The directory may exist although the file does not.
     private static func absolute(_ path: String) -> String {
         guard let directory = unsafe realpath(InputFile.directory(of: path), nil) else { return path }
         defer { unsafe free(directory) }

@@ -54,7 +54,7 @@ struct BackupCreateCommand: VaultCommand {
         invocation.hint("check every cell of it: vaultctl backup verify '\(backup.path)'")
     }
 
-    /// Refuses what is no path: a stream, an address to which another program could copy, a slip of a shell.
+    /// Refuses a target that is not a path: a stream, an address that another program could copy to, a shell slip.
     private func refuseElsewhere(_ invocation: Invocation) throws(Failure) {
         guard target != "-" else {
             throw .usage(
@@ -62,7 +62,7 @@ struct BackupCreateCommand: VaultCommand {
         }
         var status = stat()
         guard unsafe lstat(target, &status) != 0 else { return }
-        // `s3://bucket/x`, and `host:/backups` as scp and rsync have it.
+        // `s3://bucket/x`, and `host:/backups` as for scp and rsync.
         let isHost = target.firstIndex(of: ":").map {
             !target[..<$0].contains("/") && (target[$0...].hasPrefix(":/") || target[..<$0].contains("@"))
         }

@@ -5,10 +5,10 @@ import VaultAdministration
 struct BackupRestoreCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Make a new vault of a backup. Its logins are held.",
+        abstract: "Make a new vault from a backup. Its logins are held.",
         discussion: """
-            The vault is made at TARGET, where nothing may be yet; the key is one that opened the vault when the \
-            backup was made. To put it in the place of a lost vault, stop all services, move the old files away, and \
+            The vault is made at TARGET, which must not exist yet; the key is one that opened the vault when the \
+            backup was made. To replace a lost vault with it, stop all services, move the old files away, and \
             restore to the old path.
 
             Refresh tokens in the backup may have been spent since. So every login is held: its access token is served \
@@ -56,7 +56,7 @@ struct BackupRestoreCommand: VaultCommand {
         let progress = Progress("restoring", on: invocation.console, isQuiet: invocation.isQuiet)
         defer { progress.finish() }
         let options = try access.vaultOptions
-        // The backup was read: what is unfit is where the vault is to be.
+        // The backup has been read: any path problem is the target's.
         let free = NamedPlace(path: target, origin: "TARGET")
         let report = try await access.explaining(place, access.keyInUse, or: free) {
             try await Vault.restore(
@@ -71,7 +71,7 @@ struct BackupRestoreCommand: VaultCommand {
         invocation.hint("if this vault takes the place of the old one: vaultctl witness accept --vault \(target)")
     }
 
-    /// The target comes last, and is not there yet.
+    /// The target comes last, and does not exist yet.
     private func refuseSwapped() throws(Failure) {
         guard FileKind(target) == .backup, FileKind(backup) != .backup else { return }
         throw .usage(

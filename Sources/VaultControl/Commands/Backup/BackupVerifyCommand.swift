@@ -86,13 +86,13 @@ struct BackupVerifyCommand: VaultCommand {
     }
 }
 
-/// What a drill came to.
+/// The outcome of a drill.
 struct DrillOutcome {
     let report: VerificationReport
     let restore: Duration
 }
 
-/// Restores a backup into a directory of its own, and removes what it made.
+/// Restores a backup into a temporary directory, and removes it again.
 private struct Drill {
     private let backup: String
     private let key: KeySource
@@ -116,7 +116,7 @@ private struct Drill {
         return DrillOutcome(report: try report.get(), restore: restore)
     }
 
-    /// Of mode 0700, under a name of its own.
+    /// With mode 0700 and a unique name.
     private static func makeDirectory(in parent: String) throws -> String {
         var template = Array((parent + "/.backup-drill-XXXXXX").utf8CString)
         guard unsafe mkdtemp(&template) != nil else {

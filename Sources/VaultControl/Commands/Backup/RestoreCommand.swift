@@ -4,7 +4,7 @@ import VaultAdministration
 
 struct RestoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "restore", abstract: "Decide what becomes of the logins of a restored vault.",
+        commandName: "restore", abstract: "Decide what happens to the logins of a restored vault.",
         subcommands: [RestoreStatusCommand.self, RestoreHoldCommand.self, RestoreAcceptCommand.self])
 }
 
@@ -27,7 +27,7 @@ struct RestoreAcceptCommand: VaultCommand {
         abstract: "Let the held logins of a provider be renewed again.",
         discussion: """
             A refresh token of the backup may have been spent since, and a server that sees it again may end the login. \
-            Begin with --probe 3: it accepts three logins, renews them at once, and stops, so that you can look. Where \
+            Begin with --probe 3: it accepts three logins, renews them at once, and stops, so that you can check. Where \
             the risk is too high, do nothing: access tokens are served while they last, and a new log-in of the user is \
             never held.
 
@@ -47,7 +47,7 @@ struct RestoreAcceptCommand: VaultCommand {
     @Flag(help: "Logins without a provider: only the app can renew them.")
     var app = false
 
-    @Option(help: .init("Accept so many logins, renew them now, and stop.", valueName: "count"))
+    @Option(help: .init("Accept this number of logins, renew them now, and stop.", valueName: "count"))
     var probe: Int?
 
     @Flag(help: "Accept although the provider may end logins when it sees an old refresh token.")
@@ -98,7 +98,7 @@ struct RestoreAcceptCommand: VaultCommand {
                 : "nothing was changed")
     }
 
-    /// A probe is how the risk is found out.
+    /// A probe measures the risk.
     private func requireRiskTaken(_ held: HeldLogins) throws {
         guard held.held > 0, probe == nil, !risk, held.risk == .ended || held.risk == .allLoginsOfUser else { return }
         throw Failure(

@@ -7,11 +7,11 @@ struct RestoreHoldCommand: VaultCommand {
         commandName: "hold",
         abstract: "Hold all logins, after a restore that the vault cannot notice by itself.",
         discussion: """
-            A server that is put back from a base backup, a dump or a snapshot can look like one that was only started \
-            again. Its refresh tokens may have been spent since, and sending them again would end the logins. So stop the \
-            services, put the database back, run this, and start them.
+            A server that is restored from a base backup, a dump or a snapshot can look like one that was only \
+            restarted. Its refresh tokens may have been spent since, and sending them again would end the logins. So stop \
+            the services, restore the database, run this, and start them.
 
-            Access tokens are served while they are good, and a new log-in is never held. Release logins with \
+            Access tokens are served while they are valid, and a new log-in is never held. Release logins with \
             `vaultctl restore accept`. A copy of a vault for other machines, such as a staging system, needs this too: its \
             logins belong to the original.
             """)

@@ -2,7 +2,7 @@ import FoundationEssentials
 import TokenVault
 import VaultAdministration
 
-/// When the last backup was made, measured by how often they usually are, and whether one came to nothing.
+/// The age of the last backup, relative to the usual interval, and whether a backup was left unfinished.
 enum BackupCheckup {
     static func findings(_ vault: Vault, now: Date) async -> [DoctorFinding] {
         await DoctorFinding.findings(of: .backup) {
@@ -11,7 +11,7 @@ enum BackupCheckup {
         }
     }
 
-    /// Whether the database is backed up cannot be seen from here.
+    /// This machine cannot see whether the database is backed up.
     private static let byServer = DoctorFinding(
         .note, .backup, "the vault is backed up with its database, which cannot be seen from here",
         hint: "see that the database has backups, and that one can be restored: docs/postgresql.md")
@@ -60,12 +60,12 @@ enum BackupCheckup {
             hint: "see why, by making one: vaultctl backup create DIRECTORY")
     }
 
-    /// The median of the last eight intervals; nil if there are too few to tell.
+    /// The median of the last eight intervals; nil if there are too few.
     private static func usualInterval(_ times: [Date]) -> Double? {
         let last = times.suffix(9)
         guard last.count >= 3 else { return nil }
         let gaps = zip(last.dropFirst(), last).map { $0.timeIntervalSince($1) }.sorted()
-        // Several made by hand, one right after the other, are no schedule.
+        // Several manual backups in quick succession are not a schedule.
         return max(gaps[gaps.count / 2], 600)
     }
 }

@@ -1,9 +1,9 @@
 import FoundationEssentials
 import TokenVault
 
-/// How long the certificates still hold by which this client is known to providers (RFC 8705).
+/// How long the client's certificates for providers remain valid (RFC 8705).
 enum CertificateCheckup {
-    /// A certificate has to be ordered, registered and put in place before the old one ends.
+    /// A certificate must be ordered, registered and deployed before the old one expires.
     private static let warning: TimeInterval = 30 * 86_400
 
     static func findings(_ vault: Vault, now: Date) async -> [DoctorFinding] {

@@ -5,11 +5,12 @@ import TokenVault
 import TokenVaultHTTP
 import VaultAdministration
 
-/// How far the providers' clocks are from ours. What we sign carries the time, and they refuse what is too old or too new.
+/// How far the providers' clocks differ from ours. Our signatures carry the time, and providers refuse those that are
+/// too old or too new.
 enum ClockCheckup {
     private static let limits = HTTPLimits(bodyBytes: 65_536, timeout: .seconds(10))
 
-    /// A clock that is behind what the vault has recorded, as one without a battery is after a start.
+    /// Reports a clock that is behind the vault's records, as one without a battery is after a start.
     static func behind(_ vault: Vault, now: Date) async -> [DoctorFinding] {
         guard let head = try? await vault.auditHead(),
             let last = try? await vault.auditRecords(before: head + 1, limit: 1).records.first?.date,
@@ -49,7 +50,7 @@ enum ClockCheckup {
         let response: HTTPResponse
         let startedAt = Date()
         do {
-            // Any answer has a date, a refusal too; and a request without a body cannot ask for anything.
+            // Any answer has a date, even a refusal; and a request without a body has no effect.
             let endpoint = provider.tokenEndpoint
             let request = HTTPRequest(
                 method: .get, scheme: endpoint.scheme, authority: endpoint.authority, path: endpoint.requestTarget)

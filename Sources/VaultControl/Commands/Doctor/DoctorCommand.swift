@@ -12,11 +12,11 @@ struct DoctorCommand: VaultCommand {
             vaultctl doctor --online
 
             Checks files and their permissions, the key file and the key slots, SQLite, locked memory, open renewals and their owners, \
-            the spool, pending revocations, how the logins stand and what their providers say, backups, and client certificates \
-            that end soon. With --online, it also asks each provider for the time. \
-            Changes nothing and sends no token; vaultctl verify checks what is in the vault.
+            the spool, pending revocations, the state of logins and their providers' answers, backups, and client certificates \
+            that expire soon. With --online, it also asks each provider for the time. \
+            Changes nothing and sends no token; vaultctl verify checks the vault's contents.
 
-            What is meant to be so, such as a server without a standby, can be accepted: with --accept server, warnings of \
+            You can accept an intended finding, such as a server without a standby: with --accept server, warnings of \
             that check no longer count for the exit code. Problems always do.
 
             If the vault cannot be opened, it reports what can be seen from outside. The exit code is 3 if there is a \
@@ -28,7 +28,7 @@ struct DoctorCommand: VaultCommand {
 
     @Option(
         help: .init(
-            "Warnings of this check are meant to be so: \(DoctorFinding.Check.choices). Repeatable.", valueName: "check"
+            "Accept this check's warnings: \(DoctorFinding.Check.choices). Repeatable.", valueName: "check"
         ))
     var accept: [DoctorFinding.Check] = []
 
@@ -58,7 +58,7 @@ struct DoctorCommand: VaultCommand {
             }
         } catch  where !isOpen && !(error is CancellationError) {
             let failure = Failure(error)
-            // There is nothing to look at, and nothing to be said that the error does not say.
+            // There is nothing to check, and nothing to add to the error.
             guard failure.code != "vaultMissing" else { throw failure }
             try report.add(
                 LockedVaultCheckup.findings(location, failure, namesKey: access.namesKey) + outside
@@ -71,9 +71,9 @@ struct DoctorCommand: VaultCommand {
         if !report.isHealthy { throw ExitRequest(status: .partlyDone) }
     }
 
-    /// What can be seen of a vault without opening it.
+    /// The findings on a vault that do not need it open.
     ///
-    /// - Parameter path: nil: it lies on a server.
+    /// - Parameter path: nil: the vault is on a server.
     private func outside(_ access: VaultAccess, file path: String?) -> [DoctorFinding] {
         ConfigurationCheckup.findings(access.invocation.configuration)
             + ConfigurationCheckup.findings(ofVariables: access.invocation.console.environment)
@@ -95,7 +95,7 @@ extension DoctorFinding.Check: ExpressibleByArgument {
     static var choices: String { allCases.map(\.rawValue).joined(separator: ", ") }
 }
 
-/// Which file stands in for options.
+/// The configuration file in use.
 enum ConfigurationCheckup {
     static func findings(_ file: ConfigurationFile?) -> [DoctorFinding] {
         guard let file else { return [DoctorFinding(.ok, .configuration, "no file is in use")] }
@@ -119,11 +119,11 @@ extension ConfigurationCheckup {
     }
 }
 
-/// A vault that cannot be opened, from outside.
+/// A vault that cannot be opened, checked from outside.
 enum LockedVaultCheckup {
     static func findings(_ location: VaultLocation, _ failure: Failure, namesKey: Bool) -> [DoctorFinding] {
         let path = location.description
-        // Not to have the key at hand is no fault of the vault.
+        // A missing key at hand is not a fault of the vault.
         let isLocked = failure.status == .key && !namesKey
         var findings = [
             DoctorFinding(
@@ -142,7 +142,7 @@ enum LockedVaultCheckup {
         return checks.map { .unseen($0, "the vault is not open", level: .note) }
     }
 
-    /// Whether this is a vault at all shows without its key, too.
+    /// Whether this is a vault at all is visible without its key, too.
     private static func schema(_ location: VaultLocation) -> [DoctorFinding] {
         let path = location.description
         do {

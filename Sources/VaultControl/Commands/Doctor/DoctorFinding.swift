@@ -1,10 +1,10 @@
-/// One thing that `doctor` looked at, or could not.
+/// The result of one of `doctor`'s checks, or why it was impossible.
 struct DoctorFinding: Sendable {
     enum Level: String, Sendable, CaseIterable {
         case ok
         /// Good to know; no action is needed.
         case note
-        /// It works, but should be looked at soon.
+        /// It works, but needs attention soon.
         case warning
         /// Something does not work, or is not safe.
         case problem
@@ -12,7 +12,7 @@ struct DoctorFinding: Sendable {
         var needsAttention: Bool { self == .warning || self == .problem }
     }
 
-    /// What was looked at: a stable word for programs.
+    /// The subject of the check: a stable word for programs.
     enum Check: String, Sendable, CaseIterable {
         case vault, configuration, file, keyFile, keySlots, sqlite, lockedMemory, ownership, renewal, spool, writing,
             outbox, login, provider, backup, clock, witness, rootKey, indexKey, certificate, server, trail, mixUp
@@ -40,15 +40,15 @@ struct DoctorFinding: Sendable {
 
     let level: Level
     let check: Check
-    /// Which of several: a path, a login's id, a provider's name.
+    /// One of several: a path, a login's id, a provider's name.
     var subject: String?
     let text: String
     var hint: String?
     var wasLookedAt = true
-    /// An operator has said that it is meant to be so.
+    /// An operator has accepted this finding as intended.
     var isAccepted = false
 
-    /// As people see it.
+    /// The level that people see.
     var shownLevel: Level { isAccepted ? .note : level }
 
     /// Whether it counts for the exit code.
@@ -72,7 +72,7 @@ struct DoctorFinding: Sendable {
         ]
     }
 
-    /// What could not be looked at, and why.
+    /// A check that was impossible, and why.
     static func unseen(
         _ check: Check, about subject: String? = nil, _ why: String, level: Level = .warning, hint: String? = nil
     ) -> DoctorFinding {
@@ -83,7 +83,7 @@ struct DoctorFinding: Sendable {
 }
 
 extension DoctorFinding {
-    /// What a check finds, or that it could not look: what cannot be read is reported, and does not hide the rest.
+    /// The findings of a check, or one that it was impossible: a read error is reported, and does not hide the rest.
     static func findings(
         of checks: Check..., body: () async throws -> [DoctorFinding]
     ) async -> [DoctorFinding] {

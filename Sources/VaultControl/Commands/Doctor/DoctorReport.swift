@@ -1,11 +1,11 @@
-/// Prints what `doctor` finds: for people the worst first, for programs as it is found.
+/// Prints `doctor`'s findings: for people with the worst first, for programs as they arrive.
 final class DoctorReport {
     private let invocation: Invocation
     private var findings: [DoctorFinding] = []
 
     private let accepted: Set<DoctorFinding.Check>
 
-    /// - Parameter accepted: Of these, warnings are meant to be so. Problems never are.
+    /// - Parameter accepted: checks whose warnings are intended. Problems are never accepted.
     init(_ invocation: Invocation, accepting accepted: Set<DoctorFinding.Check> = []) {
         self.invocation = invocation
         self.accepted = accepted
@@ -33,7 +33,7 @@ final class DoctorReport {
         if invocation.isTerminal { try invocation.console.write("\n" + summary + "\n", to: .output) }
     }
 
-    /// Of a look that was broken off, too.
+    /// Also writes the findings of an interrupted run.
     func writeFound() throws {
         guard !invocation.isJSON else { return }
         let sorted = DoctorFinding.Level.allCases.reversed().flatMap { level in
@@ -85,7 +85,7 @@ final class DoctorReport {
     }
 
     private static let labelWidth = 9
-    /// The same before all is found.
+    /// The same before all findings are known.
     private static let checkWidth = DoctorFinding.Check.allCases.map(\.words.count).max() ?? 0
 
     private static func label(_ level: DoctorFinding.Level, _ style: Style) -> String {

@@ -23,13 +23,13 @@ enum FileCheckup {
         }
     }
 
-    /// What remembers the vault's newest state.
+    /// The witness of the vault's newest state.
     static func witness(_ witness: VaultWitness?, of vault: Vault, isFile: Bool) -> [DoctorFinding] {
         guard let witness else {
             guard isFile else { return [unwitnessedServer] }
             return [
                 DoctorFinding(
-                    .note, .witness, "no witness is named: an older state of the vault that is put back is not noticed",
+                    .note, .witness, "no witness is named: if the vault is set back to an older state, no one notices",
                     hint: "name a file on another file system, --witness PATH, or a program, --witness-command JSON")
             ]
         }
@@ -38,13 +38,13 @@ enum FileCheckup {
             return [
                 DoctorFinding(
                     .warning, .witness, about: name, WitnessView.sharedDevice,
-                    hint: "let it lie on another file system, or better on another machine")
+                    hint: "put it on another file system, or better on another machine")
             ]
         }
         return [DoctorFinding(.ok, .witness, about: name, "has seen no newer state of the vault")]
     }
 
-    /// No command of ours puts a database back, and the server does not tell.
+    /// None of our commands sets a database back, and the server does not report it.
     private static var unwitnessedServer: DoctorFinding {
         DoctorFinding(
             .warning, .witness,
@@ -70,7 +70,7 @@ enum FileCheckup {
     }
 }
 
-/// The key file, and where it lies.
+/// The key file and its location.
 enum KeyFileCheckup {
     static func findings(_ key: NamedKey?, vault: String?) -> [DoctorFinding] {
         switch key {

@@ -2,7 +2,7 @@ import FoundationEssentials
 import TokenVault
 import VaultAdministration
 
-/// Whether the vault can still be opened on the day when something is lost.
+/// Whether the vault can still be opened after a key is lost.
 enum KeySlotCheckup {
     private static let provenLongAgo = 180
     private static let day: TimeInterval = 86_400
@@ -16,7 +16,7 @@ enum KeySlotCheckup {
         }
     }
 
-    /// - Parameter opening: the slot that has just opened the vault: nothing need be proven of it.
+    /// - Parameter opening: the slot that has just opened the vault, which proves it.
     static func findings(_ slots: [KeySlot], openedBy opening: KeySlotID, now: Date) -> [DoctorFinding] {
         var findings: [DoctorFinding] = []
         if slots.allSatisfy({ $0.kind == .wrapped }) {
@@ -39,7 +39,7 @@ enum KeySlotCheckup {
         return [DoctorFinding(.ok, .keySlots, "\(slots.count) keys open the vault, and each has been proven")]
     }
 
-    /// Who can make a vault that the slot's key opens, too.
+    /// Warns of others who can make a vault that the slot's key also opens.
     private static func forgery(_ slot: KeySlot) -> [DoctorFinding] {
         let who: String? =
             switch slot.kind {

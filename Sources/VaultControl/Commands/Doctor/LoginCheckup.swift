@@ -2,9 +2,9 @@ import FoundationEssentials
 import TokenVault
 import VaultAdministration
 
-/// How the logins stand, and what their providers say. Nothing is well while users lose their tokens.
+/// The state of the logins, and their providers' answers. A vault is not healthy while users lose their tokens.
 enum LoginCheckup {
-    /// Reads every login: sealed cells hold which of them are dead.
+    /// Reads every login: only the sealed cells show which ones are dead.
     static func findings(_ vault: Vault, _ invocation: Invocation) async -> [DoctorFinding] {
         let progress = CountingProgress("checking logins", invocation)
         defer { progress.finish() }
@@ -65,7 +65,7 @@ enum LoginCheckup {
         return findings
     }
 
-    /// Whether a provider renews what it is asked to.
+    /// Whether a provider accepts renewals.
     private static func provider(_ group: VaultSurvey.Group, now: Date) -> DoctorFinding {
         let name = group.provider ?? "app"
         let failing = group.refused + group.retrying + group.inDoubt
@@ -90,7 +90,7 @@ enum LoginCheckup {
             )
         }
         text.append(success)
-        // A client that is refused stays so until someone acts, and then all tokens run out.
+        // A refused client stays refused until someone acts, and meanwhile all tokens expire.
         let isProblem = group.refusesClient || group.failingAndExpired > 0
         return DoctorFinding(
             isProblem ? .problem : .warning, .provider, about: name, text.joined(separator: "; "),
@@ -100,7 +100,7 @@ enum LoginCheckup {
                     + "\(state(group))vaultctl login show LOGIN")
     }
 
-    /// The state in which the list has them; none where they may be in several.
+    /// The filter that lists them; none if they may be in several states.
     private static func state(_ group: VaultSurvey.Group) -> String {
         if group.refused > 0 { return " --state refused, " }
         return group.inDoubt > 0 && group.retrying == 0 ? " --state inDoubt, " : ", "

@@ -4,7 +4,7 @@ import VaultAdministration
 
 /// Renewals that were begun and whose end is not recorded.
 enum RenewalCheckup {
-    /// Beyond this many, an operator needs their number and not their names.
+    /// Beyond this many, an operator needs their number rather than their names.
     private static let mostListed = 20
 
     static func findings(_ diagnosis: VaultDiagnosis, _ vault: Vault, now: Date) async -> [DoctorFinding] {
@@ -29,7 +29,7 @@ enum RenewalCheckup {
         if let doubt = renewal.doubt { text += "; in doubt \(RenewalView.words(doubt, now: now))" }
         do {
             let login = try await vault.diagnosis(of: renewal.login)
-            // It may have ended while this was read.
+            // It may have ended meanwhile.
             guard login.renewal != nil else {
                 return DoctorFinding(.ok, .renewal, about: id, "has since ended")
             }

@@ -2,7 +2,7 @@ import FoundationEssentials
 import TokenVault
 import VaultAdministration
 
-/// How old the root key is, and whether a rotation, or a replacement of the index key, was left unfinished.
+/// The root key's age, and whether a rotation, or a replacement of the index key, was left unfinished.
 enum RootKeyCheckup {
     static func findings(_ vault: Vault, now: Date) async -> [DoctorFinding] {
         do {

@@ -1,7 +1,7 @@
 import TokenVault
 import VaultAdministration
 
-/// The database server that keeps the vault, and what its loss would cost.
+/// The database server that keeps the vault, and the cost of losing it.
 enum ServerCheckup {
     static func findings(_ vault: Vault) async -> [DoctorFinding] {
         do {

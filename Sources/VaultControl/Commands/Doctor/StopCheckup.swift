@@ -1,7 +1,7 @@
 import FoundationEssentials
 import TokenVault
 
-/// Providers that have ended one login after the other, and whose logins wait.
+/// Providers that have ended one login after another, and whose other logins wait.
 enum StopCheckup {
     static func findings(_ vault: Vault, now: Date) async -> [DoctorFinding] {
         await DoctorFinding.findings(of: .login) {

@@ -2,12 +2,12 @@ import FoundationEssentials
 import TokenVault
 import VaultAdministration
 
-/// Checks an open vault. What cannot be read is reported, and does not hide the rest.
+/// Checks an open vault. A read error is reported, and does not hide the rest.
 struct VaultCheckup {
     let vault: Vault
     let invocation: Invocation
 
-    /// In the order in which they are told. What takes longest comes late.
+    /// In reporting order. Slow checks come late.
     var parts: [() async -> [DoctorFinding]] {
         [
             diagnosis, writing, trail, mixUp, outbox, { await LoginCheckup.findings(vault, invocation) },
@@ -24,9 +24,9 @@ struct VaultCheckup {
         }
     }
 
-    /// Whether renewals can be stored now: room, permissions, and no other process that keeps the write lock.
+    /// Whether renewals can be stored now: disk space, permissions, and no other process that keeps the write lock.
     private func writing() async -> [DoctorFinding] {
-        // Reported as what it is by the owner lock.
+        // The owner lock reports the reason.
         guard vault.readOnlyReason == nil else { return [] }
         do {
             try await vault.checkWriting()
@@ -52,7 +52,7 @@ struct VaultCheckup {
 
     private func ownership(_ diagnosis: VaultDiagnosis) -> [DoctorFinding] {
         if let reason = vault.readOnlyReason {
-            // To look at a copy is a common purpose; a vault that has gone elsewhere has none any longer.
+            // A copy is commonly used for inspection; a vault that was moved has no use any longer.
             let hint = vault.isMoved ? "use the vault that it was moved to" : vault.failedDiskHint
             return [
                 DoctorFinding(
@@ -103,13 +103,13 @@ struct VaultCheckup {
         return findings.isEmpty ? [DoctorFinding(.ok, .spool, "empty")] : findings
     }
 
-    /// What counts without being sealed. Nothing waits for it to be mended, so nothing else reports it.
+    /// Counters that are not sealed. Nothing depends on their repair, so nothing else reports them.
     private func trail() async -> [DoctorFinding] {
         do {
             let limit = 100
             let damaged = try await vault.damageOfCounters(limit: limit)
             guard let first = damaged.first else {
-                return [DoctorFinding(.ok, .trail, "nothing is beside its chain, and renewals are counted")]
+                return [DoctorFinding(.ok, .trail, "no row is outside its chain, and renewals are counted")]
             }
             let others =
                 damaged.count == limit ? ", and more" : damaged.count > 1 ? ", and \(damaged.count - 1) more" : ""
@@ -125,7 +125,7 @@ struct VaultCheckup {
         }
     }
 
-    /// Providers whose callbacks cannot be told apart (RFC 9700 §4.4).
+    /// Providers whose callbacks are indistinguishable (RFC 9700 §4.4).
     private func mixUp() async -> [DoctorFinding] {
         do {
             let groups = try await vault.providersThatCanBeMixedUp()

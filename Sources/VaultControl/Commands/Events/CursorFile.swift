@@ -1,7 +1,7 @@
 import Glibc
 import TokenVault
 
-/// A file that remembers up to where events have been dealt with. It is replaced as a whole.
+/// A file that remembers the last processed event. It is always replaced as a whole.
 struct CursorFile {
     private static let longest = 64
 
@@ -13,7 +13,7 @@ struct CursorFile {
         guard unsafe access(path, F_OK) == 0 else {
             var status = stat()
             guard unsafe lstat(path, &status) != 0 else {
-                // A link that leads nowhere would be replaced by the file.
+                // A link to a missing file would be replaced by the file.
                 throw Failure.usage(
                     "the cursor file \(Printable.path(path)) (--cursor-file) is a symbolic link that leads nowhere",
                     hint: "name the file itself: readlink \(Printable.path(path))")
@@ -32,7 +32,7 @@ struct CursorFile {
         return cursor
     }
 
-    /// Who can exchange it decides which events are told again, and which never.
+    /// A user who can replace it decides which events are delivered again, and which never.
     private func requireTrusted() throws(Failure) {
         let file = TrustedFile(path)
         guard let refusal = file.refusalOfDirectory ?? file.refusal else { return }
@@ -46,7 +46,7 @@ struct CursorFile {
         let new = path + ".new"
         _ = unsafe unlink(new)
         do throws(Failure) { try PrivateFile.write(Array("\(cursor)\n".utf8), to: new) } catch {
-            // In words of the file that was named.
+            // Names the given file in the error.
             throw Failure(
                 error.status, code: error.code, error.message.replacing(".new", with: ""),
                 hints: ["check --cursor-file: its directory must be there, and writable for this user"])

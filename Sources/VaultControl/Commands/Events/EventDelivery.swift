@@ -4,14 +4,14 @@ import HTTPTypes
 import OAuthClient
 import TokenVault
 
-/// Where events are taken, one after the other.
+/// A destination that receives events one after the other.
 protocol EventDelivery: Sendable {
     /// - Parameter body: The event as one JSON document.
-    /// - Throws: ``DeliveryProblem``: it counts as not delivered, and is tried again.
+    /// - Throws: ``DeliveryProblem``: the event counts as undelivered, and is retried.
     func deliver(_ event: SessionEvent, _ body: [UInt8]) async throws
 }
 
-/// Why an event was not taken.
+/// Why an event was not accepted.
 struct DeliveryProblem: Error {
     /// One sentence, lower case, without a full stop.
     let message: String

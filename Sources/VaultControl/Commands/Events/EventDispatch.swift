@@ -1,9 +1,9 @@
 import FoundationEssentials
 import TokenVault
 
-/// Takes events from the vault's record to where they are wanted, in order, each at least once.
+/// Delivers events from the vault's record in order, each at least once.
 struct EventDispatch {
-    /// Tries of one event, for a run that does not follow.
+    /// The number of attempts per event, unless it follows new events.
     private static let mostTries = 5
     private static let longestPause = Duration.seconds(60)
     private static let pollInterval = Duration.seconds(1)
@@ -17,7 +17,7 @@ struct EventDispatch {
     let follows: Bool
     let invocation: Invocation
 
-    /// Runs until there is nothing left, or until it is cancelled.
+    /// Runs until no event is left, or until it is cancelled.
     func run(from start: EventCursor) async throws {
         var (cursor, lines) = (start, EventLines(invocation))
         var (count, others) = (0, 0)
@@ -37,7 +37,7 @@ struct EventDispatch {
             guard follows else {
                 if count == 0, others > 0 {
                     invocation.note(
-                        "none of the \(Count.of(others, "event")) since \(start) was to be told: --event NAME chooses others"
+                        "none of the \(Count.of(others, "event")) since \(start) was selected: --event NAME selects others"
                     )
                 } else if count == 0 {
                     invocation.note("nothing has happened since \(start)")

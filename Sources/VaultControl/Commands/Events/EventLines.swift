@@ -27,9 +27,9 @@ struct EventLines {
     }
 
     static let headings = ["TIME", "EVENT", "USER", "LOGIN", "GEN", "DETAIL"]
-    /// Fixed, because the lines to come are unknown.
+    /// Fixed, because the coming lines are unknown.
     private static let widths = [20, 22, 16, 26, 5, 0]
-    /// What does not fit on 80 columns gets a second line, so that a login's id stays whole.
+    /// A row that does not fit in 80 columns gets a second line, so that a login's id stays whole.
     private static let narrowWidths = [20, 22, 34]
     private static let leastWidth = 120
 

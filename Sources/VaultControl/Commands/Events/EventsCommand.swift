@@ -5,7 +5,7 @@ import Glibc
 import OAuthClient
 import TokenVault
 
-/// Signs what is sent to a server of the operator's.
+/// The key that signs events for a server of the operator.
 enum SigningKeyKind: SecretKind {
     static let option = "signing-key"
     static let title = "key that signs requests"
@@ -25,11 +25,11 @@ struct EventsCommand: VaultCommand {
             vaultctl events --follow --cursor-file cursor --post https://app.example/hooks --signing-key-file hook.key
 
             With --after or --cursor-file, events come from the audit log alone, in order, each with a cursor: where to \
-            go on. The cursor file is written after each event that was dealt with, so each comes at least once, over \
-            restarts, too. --exec runs a program with the event's name as its last argument and the event as JSON on \
-            standard input; exit code 0 means that it was dealt with. --post sends one signed request for each event; a \
-            2xx means the same. Both are tried again until they succeed, the next event waits, and unless --event \
-            chooses, they get refreshFailed, error, recovered, providerStopped, providerResumed and missed.
+            continue. The cursor file is written after each processed event, so each event comes at least once, even \
+            across restarts. --exec runs a program with the event's name as its last argument and the event as JSON on \
+            standard input; exit code 0 means that the event is processed. --post sends one signed request for each \
+            event; a 2xx means the same. Both are retried until they succeed, while the next event waits. Unless --event \
+            selects others, they get refreshFailed, error, recovered, providerStopped, providerResumed and missed.
             """)
 
     @Flag(name: .shortAndLong, help: "Keep running, and show events as they happen.")
@@ -50,12 +50,12 @@ struct EventsCommand: VaultCommand {
 
     @Option(
         help: .init(
-            "Begin behind this cursor; start: with the oldest; now: with what is new.", valueName: "cursor"))
+            "Start after this cursor; start: with the oldest event; now: with new events.", valueName: "cursor"))
     var after: String?
 
     @Option(
         help: .init(
-            "Begin where this file says, and keep the place in it. Without the file: --after, or now.",
+            "Start at the position in this file, and update it. Without the file: --after, or now.",
             valueName: "path"), completion: .file())
     var cursorFile: String?
 
@@ -87,7 +87,7 @@ struct EventsCommand: VaultCommand {
             throw ValidationError(
                 unknown.contains(",")
                     ? "--event names one event: repeat it for each"
-                    : "'\(unknown)' is no event; there are \(Self.names.joined(separator: ", "))")
+                    : "'\(unknown)' is not an event; there are \(Self.names.joined(separator: ", "))")
         }
         if last == 0, !follow { throw ValidationError("--last 0 shows no event: it goes with --follow") }
         if isStored, last != nil { throw ValidationError("--last cannot be combined with a cursor, --exec or --post") }
@@ -107,7 +107,7 @@ struct EventsCommand: VaultCommand {
         }
         try await VaultAccess(global, invocation).open { vault in
             let login = try await chosenLogin(in: vault)
-            // First, so that nothing is lost between what was and what comes.
+            // First, so that no event is lost between past and new ones.
             let coming = follow ? vault.events(login: login, userId: user.map { tenant.user($0) }) : nil
             let past = try await pastEvents(of: vault, login, count)
             var lines = EventLines(invocation)
@@ -145,7 +145,7 @@ struct EventsCommand: VaultCommand {
             }
             let isChosen = delivery == nil || !event.isEmpty
             let login = try await chosenLogin(in: vault)
-            // One who follows may wait for a user to come.
+            // With `--follow` the user may not exist yet.
             if let user, !follow { _ = try await vault.user(tenant.user(user)) }
             let telling = EventDispatch(
                 vault: vault, session: login.map { .login($0) } ?? user.map { .user(tenant.user($0)) },
@@ -156,7 +156,7 @@ struct EventsCommand: VaultCommand {
             do {
                 try await telling.run(from: start ?? .start)
             } catch is CancellationError {
-                // It was interrupted: what was not dealt with comes next time.
+                // Interrupted: unprocessed events come next time.
             } catch {
                 await transport?.shutdown()
                 throw error
@@ -165,7 +165,7 @@ struct EventsCommand: VaultCommand {
         }
     }
 
-    /// Nil: behind everything that there is.
+    /// Nil: after all existing events.
     private static func place(_ text: String) throws(Failure) -> EventCursor? {
         if text == "start" { return .start }
         if text == "now" { return nil }
@@ -192,7 +192,8 @@ struct EventsCommand: VaultCommand {
     private static func key(_ source: SecretSource?, _ reader: inout SecretReader) throws -> SymmetricKey {
         guard let source else {
             throw Failure.usage(
-                "a server needs a key to tell the vault's events from forged ones", hint: "use --signing-key-file PATH")
+                "a server needs a key to distinguish the vault's events from forged ones",
+                hint: "use --signing-key-file PATH")
         }
         let text = try reader.read("Signing key", from: source)
         guard text.utf8.count >= WebhookDelivery.leastKeyLength else {
@@ -223,7 +224,7 @@ struct EventsCommand: VaultCommand {
         do {
             return try await vault.pastEvents(login: login, userId: user.map { tenant.user($0) }, limit: count)
         } catch let error as VaultError where follow && error.code == .unknownUser {
-            // He may be waited for.
+            // The user may not exist yet.
             return []
         }
     }
@@ -234,10 +235,10 @@ struct EventsCommand: VaultCommand {
         let console = invocation.console
         let telling = Task {
             var lines = lines
-            // What happened while the past was being read is in both.
+            // Events that happened while past ones were being read are in both.
             for await event in coming where !past.contains(event) { try lines.print(event) }
         }
-        // The reader may go away while nothing happens.
+        // The reader may go away while no events happen.
         let watch = Task {
             while !console.hasLostReader { try await Task.sleep(for: .milliseconds(200)) }
             telling.cancel()

@@ -14,7 +14,7 @@ struct ExportCommand: VaultCommand {
             From then on the other system renews the logins, and the vault holds them: it serves their access tokens until \
             they expire, and sends nothing. Each login is held before it is written. So an export that ends in the middle \
             leaves no file, and logins that no one renews: run it again with --again, or take them back with vaultctl \
-            import accept. With --copy the vault goes on renewing them, and the copy must not.
+            import accept. With --copy the vault continues to renew them, and the copy must not.
 
             Tokens are never written in the clear to a terminal or a file. With --plain-to-fd another program gets \
             them through a pipe.
@@ -82,11 +82,11 @@ struct ExportCommand: VaultCommand {
         }
     }
 
-    /// Behind the parser, which first says what it does not know.
+    /// After the parser, which first reports what it does not know.
     private func requireTarget() throws(Failure) {
         guard !dryRun else { return }
         guard !recipients.isEmpty || plainToFd != nil else {
-            throw .usage("no one who can open the export is named: add --for age1…")
+            throw .usage("no recipient of the export is named: add --for age1…")
         }
         guard out != nil || plainToFd != nil else { throw .usage("no file to create is given: add --out FILE") }
     }
@@ -153,13 +153,13 @@ struct ExportCommand: VaultCommand {
         }
     }
 
-    /// Logins that no one renews are told, whatever else is.
+    /// Reports logins that no process renews now, whatever the error.
     private func interrupted(_ interruption: ExportInterruption) -> Failure {
         var failure = Failure(interruption.cause)
         guard !copy, interruption.summary.heldCount > 0 else { return failure }
         let count = Count.of(interruption.summary.heldCount, "login")
         failure.hints = [
-            "\(count) held here already, which no one renews now; what was written is not whole: discard it",
+            "\(count) held here already, which no one renews now; the written export is incomplete: discard it",
             "export them again: add --again; or take them back: vaultctl import accept",
         ]
         return failure

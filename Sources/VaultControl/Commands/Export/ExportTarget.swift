@@ -1,7 +1,7 @@
 import Glibc
 import VaultImport
 
-/// Where an export goes: sealed into a new file or to standard output, or in the clear to another program.
+/// The destination of an export: sealed into a new file or to standard output, or unsealed to another program.
 final class ExportTarget {
     private let file: ExportFile?
     private let seal: SealedOutput?
@@ -51,7 +51,7 @@ final class ExportTarget {
         }
     }
 
-    /// What is in the clear goes to a program that takes it at once, and is never kept.
+    /// Unsealed tokens go only to a program that reads them at once; they are never stored.
     private static func checkPlain(_ descriptor: Int32) throws(Failure) {
         var status = stat()
         guard descriptor >= 0, unsafe fstat(descriptor, &status) == 0 else {
@@ -63,12 +63,12 @@ final class ExportTarget {
         let kind = status.st_mode & S_IFMT
         guard kind == S_IFIFO || kind == S_IFSOCK else {
             throw .usage(
-                "file descriptor \(descriptor) is no pipe: tokens are not written in the clear to files and terminals",
+                "file descriptor \(descriptor) is not a pipe: tokens are not written in the clear to files and terminals",
                 hint: "pipe it to the program that reads it: vaultctl export --plain-to-fd 3 3>&1 >&2 | PROGRAM")
         }
     }
 
-    /// A reader that has gone has not got everything.
+    /// An export without its reader is incomplete, so it fails.
     private static func writer(to descriptor: Int32) -> ([UInt8]) throws -> Void {
         let console = Console(input: -1, output: descriptor, error: -1, environment: [:])
         return { bytes in

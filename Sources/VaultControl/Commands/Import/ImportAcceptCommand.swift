@@ -27,7 +27,7 @@ struct ImportAcceptCommand: VaultCommand {
 
     @OptionGroup var tenant: TenantOption
 
-    @Option(help: .init("Accept so many logins, renew them now, and stop.", valueName: "count"))
+    @Option(help: .init("Accept this number of logins, renew them now, and stop.", valueName: "count"))
     var probe: Int?
 
     @Option(help: .init("How many logins fall due a second at most, such as 5/s.", valueName: "rate"))
@@ -63,7 +63,7 @@ struct ImportAcceptCommand: VaultCommand {
             var acceptance = ImportAcceptance.none
             var probes = ProbedLogins()
             if let probe {
-                // One after the other: after the first that its provider ends, no further one is risked.
+                // One after another: once a provider ends one, no further one is risked.
                 for _ in 0..<probe where !probes.hasFailure {
                     let one = try await users.vault.acceptImport(
                         from: name, provider: provider, limit: 1, proof: proof)
@@ -84,7 +84,7 @@ struct ImportAcceptCommand: VaultCommand {
             try invocation.emit(record, text: invocation.text(record) + probes.text(invocation))
             if acceptance.count == 0 { invocation.note("the source owns no login that could be accepted") }
             if probes.hasFailure {
-                invocation.hint("look at it before you go on: vaultctl login show LOGIN")
+                invocation.hint("check it before you continue: vaultctl login show LOGIN")
                 throw ExitRequest(status: .partlyDone)
             }
             if probe != nil, acceptance.count > 0 {

@@ -38,7 +38,7 @@ struct ImportCheckCommand: VaultCommand {
                 "both systems have renewed \(Count.of(both, "login")); nothing is sent for them from here",
                 hints: [
                     "stop the other system, then take its tokens: vaultctl import check SOURCE --adopt",
-                    "man tokenvault-cut-over says what comes next",
+                    "for the next step, see: man tokenvault-cut-over",
                 ]))
     }
 }
@@ -63,7 +63,7 @@ struct ImportCompareCommand: VaultCommand {
         let different = result[.older] - result.superseded + result[.absent] + result[.ended] + result[.renewedBySource]
         guard different == 0 else {
             invocation.warn("\(Count.of(different, "login")) \(different == 1 ? "differs" : "differ") from the source")
-            invocation.hint("follow it once more: vaultctl import run SOURCE")
+            invocation.hint("import it again: vaultctl import run SOURCE")
             throw ExitRequest(status: .partlyDone)
         }
         invocation.note("the vault has the source's tokens of \(Count.of(result[.unchanged], "login"))")

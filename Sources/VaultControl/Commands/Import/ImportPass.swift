@@ -1,7 +1,7 @@
 import TokenVault
 import VaultImport
 
-/// One reading of a source against the vault.
+/// One pass over a source against the vault.
 struct ImportPass {
     let result: ImportResult
     /// The first hundred logins that both systems have renewed.
@@ -27,7 +27,7 @@ struct ImportPass {
         (result, renewedByBoth) = (rows.result, named)
     }
 
-    /// What was done until it was stopped.
+    /// Reports the changes up to the interruption.
     private static func interruption(_ result: ImportResult, _ options: ImportRunOptions) -> Failure {
         let rows = Count.of(result.rows, "row")
         guard !options.isRehearsal, options.purpose != .compare else {
@@ -39,7 +39,7 @@ struct ImportPass {
             hints: ["run the same command again: it takes what is left, and finds what is stored unchanged"])
     }
 
-    /// One that only looks, with its report and its result printed.
+    /// Runs a pass that changes nothing, and prints its report and its result.
     static func run(
         _ options: SourceOptions, _ purpose: ImportRunOptions.Purpose, _ reportOptions: ReportOptions,
         _ global: GlobalOptions, _ invocation: Invocation
@@ -63,7 +63,7 @@ struct ImportPass {
     }
 }
 
-/// How many rows have been read, which share of the source that is, and how long the rest takes at this rate.
+/// The number of rows read so far, their share of the source, and the remaining time at this rate.
 package final class RowProgress {
     private let invocation: Invocation
     private let isShown: Bool
@@ -87,7 +87,7 @@ package final class RowProgress {
         var line = "reading: \(rows) rows"
         guard let share else { return line }
         line += ", \(Int(min(share, 1) * 100)) %"
-        // A rate of the first moments says nothing.
+        // The rate of the first moments is meaningless.
         guard share > 0, share < 1, elapsed >= 2 else { return line }
         return line + ", \(Instant.duration((elapsed / share * (1 - share)).rounded(.up))) left"
     }

@@ -1,7 +1,7 @@
 import TokenVault
 import VaultImport
 
-/// How imports are shown.
+/// How imports are displayed.
 enum ImportRecords {
     static func record(_ row: ImportedRow, _ fingerprint: String?, showsUsers: Bool) -> OutputRecord {
         let login = planned(row)
@@ -27,7 +27,7 @@ enum ImportRecords {
         }
     }
 
-    /// What a whole reading came to.
+    /// The result of a whole pass.
     static func record(_ result: ImportResult, of source: ImportSource, name: String) -> OutputRecord {
         let outcomes = ImportedRow.Outcome.names.map { ($0, result.outcomes[$0] ?? 0) }
         let reasons = result.reasons.map { ($0.key, $0.value) }.sorted { $0.0.name < $1.0.name }

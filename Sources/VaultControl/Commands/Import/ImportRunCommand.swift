@@ -58,7 +58,7 @@ struct ImportRunCommand: VaultCommand {
         let (result, isQuiet) = try await VaultAccess(global, invocation).open { vault in
             var result = try await ImportPass(source, into: vault, options, report, invocation).result
             guard final else { return (result, true) }
-            // The first reading may take what changed while the source was being stopped.
+            // The first pass may import changes made while the source was being stopped.
             var quiet = result.isQuiet ? 1 : 0
             for reading in 2...3 where quiet < 2 {
                 guard reading == 2 || quiet > 0 else { break }
@@ -86,7 +86,7 @@ struct ImportRunCommand: VaultCommand {
                 afterOutput: Failure(
                     .usage, code: "nothingUsable", "no row of the source could be used",
                     hints: advice
-                        + ["see why, row by row: --report FILE", "man tokenvault-import says what each source needs"]))
+                        + ["see why, row by row: --report FILE", "what each source needs: man tokenvault-import"]))
         }
         for line in advice { invocation.warn(line) }
         guard isQuiet else {

@@ -1,9 +1,9 @@
 import TokenVault
 import VaultImport
 
-/// What to do about the rows that were rejected, where there is more to say than the reason.
+/// Advice on rejected rows, where the reason alone does not suffice.
 enum RejectAdvice {
-    /// Providers that are named, one by one.
+    /// The maximum number of providers listed one by one.
     private static let mostProviders = 8
 
     static func lines(for result: ImportResult, of tenant: TenantOption) -> [String] {

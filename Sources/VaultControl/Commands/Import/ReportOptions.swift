@@ -3,7 +3,7 @@ import Glibc
 import TokenVault
 import VaultImport
 
-/// Where the report goes.
+/// The destination of the report.
 struct ReportOptions: ParsableArguments {
     @Option(
         help: .init(
@@ -19,9 +19,9 @@ struct ReportOptions: ParsableArguments {
     }
 }
 
-/// Writes the lines of a report as they come.
+/// Writes the lines of a report one by one.
 final class ReportWriter {
-    /// Whether there is to be a report.
+    /// Whether a report was requested.
     let isWanted: Bool
     /// Nil: standard output.
     private let descriptor: Int32?
@@ -56,7 +56,7 @@ final class ReportWriter {
         if buffer.count >= 65_536 { try flush() }
     }
 
-    /// The last line, or the result on standard output, if the report goes elsewhere.
+    /// Writes the last line, or the result on standard output if the report goes elsewhere.
     func end(_ record: OutputRecord) throws {
         if isWanted, descriptor == nil { try write(record.json.text) }
         try flush()

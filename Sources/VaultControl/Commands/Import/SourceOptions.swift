@@ -3,7 +3,7 @@ import FoundationEssentials
 import OAuthClient
 import VaultImport
 
-/// Which source is read, and what its names mean in the vault.
+/// The source to read, and the meaning of its names in the vault.
 struct SourceOptions: ParsableArguments {
     static let title: ArgumentHelp = "How the source is read"
 
@@ -126,17 +126,17 @@ struct SourceOptions: ParsableArguments {
         }
     }
 
-    /// How its rows are taken, under this name.
+    /// The options for importing its rows under this name.
     func taking(_ purpose: ImportRunOptions.Purpose, as name: String, isRehearsal: Bool = false) -> ImportRunOptions {
         var options = ImportRunOptions(name: name, purpose: purpose, isRehearsal: isRehearsal)
         options.tenant = tenant.tenant?.tenant
         return options
     }
 
-    /// What the source is called in the vault.
+    /// The source's name in the vault.
     func name(of opened: ImportSource) -> String { tenant.source(name ?? opened.detection.kind.name) }
 
-    /// The source, looked into.
+    /// Opens the source and detects its format.
     func open(_ invocation: Invocation) throws -> ImportSource {
         var plan = ImportPlan()
         plan.kind = kind.flatMap { StoreKind(name: $0) }
@@ -167,7 +167,7 @@ struct SourceOptions: ParsableArguments {
         return opened
     }
 
-    /// A source is a file, and another system's.
+    /// The source must be a file of another system.
     private func requireFile(_ invocation: Invocation) throws(Failure) {
         guard !source.isEmpty else {
             throw .usage("the path of the source is empty", hint: "name the other system's database or export")
@@ -216,7 +216,7 @@ struct SourceOptions: ParsableArguments {
         }
     }
 
-    /// Of `MEMBER=COLUMN`: the column by member, as the plan has it.
+    /// Parses `MEMBER=COLUMN,…` into the plan's columns by member.
     private static func table(_ text: String) -> [String: String]? {
         var table: [String: String] = [:]
         for pair in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -250,7 +250,7 @@ struct SourceOptions: ParsableArguments {
     }
 
     private static func rules(in path: String) throws -> [String: ProviderMap.Rule] {
-        let advice = "name a JSON file that says what is what: {\"google-oauth2\": \"google\"}"
+        let advice = "name a JSON file that maps them: {\"google-oauth2\": \"google\"}"
         if let problem = PathProblem("provider map", at: path, from: "--provider-map", advice: advice) {
             throw Failure(problem.isMissing ? .notFound : .machine, problem.message, hints: problem.hints)
         }

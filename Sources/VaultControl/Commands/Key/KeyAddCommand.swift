@@ -76,7 +76,7 @@ struct KeyAddCommand: VaultCommand {
         }
     }
 
-    /// The key to add, and its file if that was made now.
+    /// The key to add, and its file if this command created it.
     private func newKey(_ reader: inout SecretReader, _ access: VaultAccess) throws -> (KeySource, made: String?) {
         let source = try newPassphrase.source
         if let newKeyFile {

@@ -13,7 +13,7 @@ struct KeyCommand: ParsableCommand {
 }
 
 extension VaultAccess {
-    /// The slot that an argument names: by its id, by the beginning of it, or by its label.
+    /// The slot that an argument names: by its id, by the beginning of its id, or by its label.
     static func keySlot(_ text: String, of vault: Vault) async throws -> KeySlot {
         do {
             return try ShortID.find(

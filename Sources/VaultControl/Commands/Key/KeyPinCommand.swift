@@ -31,7 +31,7 @@ struct KeyPinCommand: VaultCommand {
         invocation.note("identities and wrapping programs open just this vault at this path from now on")
     }
 
-    /// What an impostor would have to change to be of use.
+    /// Shows the endpoints that an impostor would have to change.
     private static func show(_ vault: Vault, _ providers: [ProviderEntry], _ invocation: Invocation) {
         for case .provider(let provider) in providers {
             invocation.note(

@@ -32,7 +32,7 @@ struct KeyRekeyCommand: VaultCommand {
             """, valueName: "json"))
     var alsoWrapCommand: [String] = []
 
-    @Flag(help: "Only list what would stay and what would go.")
+    @Flag(help: "Only list the slots that would stay and those that would go.")
     var dryRun = false
 
     @OptionGroup var confirmation: ConfirmationOptions
@@ -41,7 +41,7 @@ struct KeyRekeyCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
         let rekeying = try await access.open { vault, reader in
-            // Each by itself first, so that an error names the one that is meant.
+            // Each by itself first, so that an error names the right one.
             for path in alsoKeyFile {
                 try await access.explaining(
                     access.vaultPlace, KeyInUse(.keyFile(path), from: "--also-key-file")

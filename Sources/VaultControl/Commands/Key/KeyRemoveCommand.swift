@@ -38,7 +38,7 @@ struct KeyRemoveCommand: VaultCommand {
                 do {
                     try await vault.removeKeySlot(found.id, provenBy: proof)
                 } catch let error as VaultError where error.code == .wrongKey && proof != nil {
-                    // It may well open the vault: by the slot that is removed.
+                    // The key may still open the vault through the slot being removed.
                     throw Failure(
                         .wrongKey,
                         "\(key?.words ?? "the passphrase that stays") opens none of the key slots that would stay",
@@ -51,10 +51,10 @@ struct KeyRemoveCommand: VaultCommand {
         }
         try invocation.emit(OutputRecord([.data("removed", removed.description)]), text: "")
         invocation.note("removed key slot \(removed)")
-        invocation.hint("who had the key may have kept the vault key; to make that worthless: vaultctl key rekey")
+        invocation.hint("anyone who had the key may have kept the vault key; to make that useless: vaultctl key rekey")
     }
 
-    /// What cannot be done is said before anything is asked.
+    /// Reports an impossible removal before it asks any question.
     private func removableSlot(of vault: Vault, isProven: Bool) async throws -> KeySlot {
         let found = try await VaultAccess.keySlot(slot, of: vault)
         let slots = try await vault.keySlots()

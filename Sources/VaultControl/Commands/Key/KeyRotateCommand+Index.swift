@@ -39,7 +39,7 @@ extension KeyRotateCommand {
         let what = "\(Count.of(status.users, "user")) and \(Count.of(status.providers, "provider"))"
         invocation.note(
             index.isReplacing
-                ? "dry run: would go on with a replacement, and look at \(what)"
-                : "dry run: would make a new index key, and find \(what) by it")
+                ? "dry run: would continue a replacement, and check \(what)"
+                : "dry run: would make a new index key, and reindex \(what)")
     }
 }

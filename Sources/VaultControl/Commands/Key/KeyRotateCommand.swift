@@ -6,31 +6,31 @@ import VaultAdministration
 struct KeyRotateCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate",
-        abstract: "Replace the root key, and seal everything anew under the new one.",
+        abstract: "Replace the root key, and reseal everything under the new one.",
         discussion: """
-            vaultctl key rotate            rotate; or go on with a rotation that was broken off
-            vaultctl key rotate --status   show how old the root key is, and what is left of a rotation
+            vaultctl key rotate            rotate; or continue an interrupted rotation
+            vaultctl key rotate --status   show the root key's age, and the rest of a rotation
             vaultctl key rotate --abort    go back to the root key from before
             vaultctl key rotate --data-keys          replace the data key of every user instead
             vaultctl key rotate --data-keys --user U of this one
             vaultctl key rotate --index    replace the key by which users and providers are found instead
             vaultctl key rotate --audit    replace the key of the audit log instead
 
-            Services go on meanwhile. It can be stopped at any moment: the same command goes on where it was. The key slots \
+            Services keep running. You can stop it at any moment: the same command continues where it stopped. The key slots \
             stay: someone who has copied the vault key can still open the vault. Exit code 3 if the old root key had to be \
-            kept, because something could not be sealed anew yet.
+            kept, because something could not be resealed yet.
 
             The root key protects the users' data keys, which protect their tokens. If someone may have read them, with a \
-            copy of the vault and a key of it: key rekey, key rotate, then key rotate --data-keys. If that is broken off, \
-            go on with --older-than and the time since it was begun.
+            copy of the vault and a key of it: key rekey, key rotate, then key rotate --data-keys. If that is interrupted, \
+            continue with --older-than and the time since it was begun.
 
-            The index key protects no token. Someone who has it, and a copy of the vault, can tell whether a user id that \
-            they guess is in it.
+            The index key protects no token. Someone who has it, and a copy of the vault, can find out whether a user id \
+            that they guess is in it.
 
             The audit key protects no token either. Someone who has it, and can write to the vault, can forge the audit log.
             """)
 
-    @Flag(help: "Show where a rotation stands, and change nothing.")
+    @Flag(help: "Show the state of a rotation, and change nothing.")
     var status = false
 
     @Flag(help: "Go back to the root key from before a rotation that is not complete.")
@@ -50,7 +50,7 @@ struct KeyRotateCommand: VaultCommand {
     @Flag(help: "Replace the key of the audit log instead of the root key.")
     var audit = false
 
-    @Flag(help: "With --index: only say how much there is to do.")
+    @Flag(help: "With --index: only show how much there is to do.")
     var dryRun = false
 
     @Option(help: .init("Replace the data key of this user alone.", valueName: "user"))
@@ -72,7 +72,7 @@ struct KeyRotateCommand: VaultCommand {
             throw ValidationError("--user and --older-than need --data-keys")
         }
         guard tenant.tenant == nil || user != nil else {
-            throw ValidationError("--tenant needs --user, to whom it belongs")
+            throw ValidationError("--tenant needs --user")
         }
         guard user == nil || olderThan == nil else {
             throw ValidationError("--user and --older-than cannot be combined")
@@ -94,7 +94,7 @@ struct KeyRotateCommand: VaultCommand {
                     : try await vault.rotateRootKey(patience: patience) { progress.update($0) }
             } catch  where Task.isCancelled {
                 throw Failure(
-                    .partlyDone, code: "interrupted", "interrupted; what is sealed anew stays so, and nothing is lost",
+                    .partlyDone, code: "interrupted", "interrupted; resealed cells stay resealed, and nothing is lost",
                     hints: [
                         "go on: vaultctl key rotate\(abort ? " --abort" : "")",
                         "see what is left: vaultctl key rotate --status",
@@ -149,7 +149,7 @@ struct KeyRotateCommand: VaultCommand {
                     "audit", [Field("madeAt", audit.madeAt), Field("formerKeys", audit.formerKeys)] as OutputRecord),
                 .line("audit key made", audit.madeAt),
             ])
-        if status.isRotating { invocation.note("a rotation is not complete; go on with: vaultctl key rotate") }
+        if status.isRotating { invocation.note("a rotation is not complete; continue with: vaultctl key rotate") }
         if index.isReplacing {
             invocation.note("the index key is being replaced; go on with: vaultctl key rotate --index")
         }

@@ -36,9 +36,9 @@ struct CallbackWait {
         }
     }
 
-    /// The first line that is the answer to this log-in; nil if there will be none.
+    /// The first line that answers this log-in; nil if none does.
     private func pasted() async throws -> LoopbackCallback? {
-        // Once for all lines: changing the terminal drops what was typed ahead.
+        // Once for all lines: changing the terminal discards what was typed ahead.
         InputWait.silence(console.input)
         defer { InputWait.restoreTerminal() }
         while let line = try await TimedLineReader(descriptor: console.input).line() {

@@ -30,7 +30,7 @@ struct LoginAddCommand: VaultCommand {
     @Option(help: .init("The scope of the tokens.", valueName: "scope"))
     var scope: String?
 
-    @Option(help: .init("A label for the login, to tell several apart.", valueName: "text"))
+    @Option(help: .init("A label for the login, to distinguish several.", valueName: "text"))
     var label: String?
 
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions

@@ -35,7 +35,7 @@ struct LoginDeviceCommand: VaultCommand {
         invocation.hint("get its token: vaultctl token get \(done.login.id)")
     }
 
-    /// Address and code are printed in a quiet run, too: without them no one can go on.
+    /// Address and code are printed even with `--quiet`: without them no one can continue.
     private func announce(_ device: DeviceLogIn, _ invocation: Invocation) throws {
         let console = invocation.console
         invocation.note("Open this page on any device:")

@@ -12,8 +12,8 @@ struct LoginListCommand: VaultCommand {
             vaultctl login list --provider acme --count
             vaultctl login list --limit 100 --after LOGIN
 
-            Logins come in the order of their ids. A row that cannot be opened is listed whatever you choose, because \
-            what it was is unknown.
+            Logins come in the order of their ids. A row that cannot be opened is always listed, because its state \
+            is unknown.
             """)
 
     @OptionGroup var filter: LoginFilterOptions
@@ -21,10 +21,10 @@ struct LoginListCommand: VaultCommand {
     @Flag(help: "Print how many there are, by state and by provider.")
     var count = false
 
-    @Option(help: .init("List so many at most.", valueName: "number"))
+    @Option(help: .init("List at most this number.", valueName: "number"))
     var limit: Int?
 
-    @Option(help: .init("Begin behind this login.", valueName: "login"))
+    @Option(help: .init("Start after this login.", valueName: "login"))
     var after: String?
 
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions

@@ -51,7 +51,7 @@ struct LoginOpenCommand: VaultCommand {
                 await listener.finish(showing: .done)
                 return done
             } catch {
-                // Where a browser has brought an answer, `logIn` has shown it the outcome.
+                // If a browser has brought an answer, `logIn` has shown it the outcome.
                 await listener.close()
                 throw error
             }
@@ -80,7 +80,7 @@ struct LoginOpenCommand: VaultCommand {
         }
     }
 
-    /// What the options or the provider's registration say, if that is on this machine.
+    /// The redirect URI of the options or of the provider's registration, if it is on this machine.
     private func redirect(_ users: UserManager) async throws -> LoopbackRedirectURI {
         guard port.map({ (1...65_535).contains($0) }) ?? true else {
             throw Failure.usage("--port must be between 1 and 65535")
@@ -115,13 +115,13 @@ struct LoginOpenCommand: VaultCommand {
         }
     }
 
-    /// Whose browser may come back: this user's, and of an administrator with `sudo` the person's own.
+    /// The users whose browser may come back: this user, and for an administrator with `sudo` the invoking user.
     private static func users(_ environment: [String: String]) -> Set<UInt32> {
         let person = geteuid() == 0 ? environment["SUDO_UID"].flatMap { UInt32($0) } : nil
         return Set([getuid(), geteuid()] + [person].compactMap(\.self))
     }
 
-    /// The URL is printed in a quiet run, too: without it no one can go on.
+    /// The URL is printed even with `--quiet`: without it no one can continue.
     private func announce(
         _ request: AuthorizationRequest, _ listener: LoopbackRedirectListener, _ invocation: Invocation
     ) throws {
@@ -144,7 +144,7 @@ struct LoginOpenCommand: VaultCommand {
 }
 
 extension RedirectPage {
-    /// How a log-in ended that did not end well. The words of the provider are believed only once its answer is.
+    /// The page for a failed log-in. It shows the provider's text only if the provider's answer was accepted.
     init(_ error: any Error, _ callback: AuthorizationCallback) {
         if case .refused(let code, let words) = callback.answer, (error as? VaultError)?.code == .logInRefused {
             self = .refused(code.rawValue, words?.reveal())

@@ -35,7 +35,7 @@ struct LoginTakeOverCommand: VaultCommand {
         invocation.note("took over the renewal of \(LoginView.name(diagnosis.login)); it is now in doubt")
     }
 
-    /// The renewal, if there is no other way to it.
+    /// The renewal, if taking over is the only way to end it.
     private static func renewal(of diagnosis: LoginDiagnosis) throws(Failure) -> OpenRenewal {
         let id = diagnosis.login.id
         guard let renewal = diagnosis.renewal, renewal.owner != .nobody else {
@@ -46,7 +46,7 @@ struct LoginTakeOverCommand: VaultCommand {
         guard renewal.owner != .dead else {
             throw Failure(
                 .usage, code: "nothingToTakeOver",
-                "the process that renewed this login has ended, so there is none to take the renewal from",
+                "the process that renewed this login has ended, so there is no renewal to take over",
                 hints: ["any call for its token takes over safely: vaultctl login refresh \(id)"])
         }
         return renewal
@@ -61,7 +61,7 @@ struct LoginTakeOverCommand: VaultCommand {
             must log in again. Ending that process instead is safe, and needs no take-over.
             """)
         if diagnosis.nextStep == .waitForRenewal {
-            invocation.warn("this is not longer than a renewal can take: wait, and look again")
+            invocation.warn("a renewal can take this long: wait, and check again")
         }
     }
 }

@@ -9,14 +9,14 @@ struct MaintainCommand: VaultCommand {
         commandName: "maintain",
         abstract: "Renew tokens before they expire, until stopped.",
         discussion: """
-            Runs the scheduler in the foreground, for a vault whose service does not run one, or beside it: they share \
+            Runs the scheduler in the foreground, for a vault whose service does not run one, or alongside it: they share \
             the work. Also retries revocations that are due, settles renewals of processes that have died, and removes \
             old rows of the audit log. SIGTERM and SIGINT end it once the work in progress is finished and stored; a \
             second one ends it at once.
 
-            With --backup-every and --backup-dir it also makes backups, and with --keep removes those that need not be \
-            kept: of so many of the last hours, days, weeks and months, the last backup of each stays. With \
-            --rotate-root-every it replaces the root key when that is so old.
+            With --backup-every and --backup-dir it also makes backups, and with --keep removes old ones: the last \
+            backup of each of the last hours, days, weeks and months in --keep stays. With --rotate-root-every it \
+            replaces the root key when the key reaches that age.
 
             vaultctl maintain           run until stopped; print a line for each login that was due
             vaultctl maintain --once    do what is due now, then end: for cron. Exit code 3 if something failed
@@ -27,7 +27,7 @@ struct MaintainCommand: VaultCommand {
             WatchdogSec=, that it is alive.
             """)
 
-    /// More often does no good, and seals all users anew each time.
+    /// A shorter interval has no benefit, and reseals all users each time.
     private static let shortestRotation = Duration.seconds(86_400)
 
     @Flag(help: "Do what is due now, and end.")
@@ -86,7 +86,7 @@ struct MaintainCommand: VaultCommand {
         }
         let metrics = try metricsFile.map { try MetricsFile($0) }
         let notifier = once ? nil : ServiceNotifier(invocation.console.environment)
-        // To the very end: what is under way is finished while the service stops.
+        // Until the very end: work in progress is finished while the service stops.
         let watchdog = notifier?.keepAlive()
         defer { watchdog?.cancel() }
         var (hasFailed, backupFailed) = (false, false)
@@ -123,11 +123,11 @@ struct MaintainCommand: VaultCommand {
         try emit(report, seconds, backupFailed: backupFailed, invocation)
         if once, Task.isCancelled { throw CancellationError() }
         if once, report.failed > 0 || hasFailed || backupFailed { throw ExitRequest(status: .partlyDone) }
-        // To be stopped is what this command is for: no failure.
+        // This command is meant to be stopped, so that is not a failure.
         if !once { throw ExitRequest(status: .success, isFinal: true) }
     }
 
-    /// A failure of one task is told, and stops no other.
+    /// Reports a task's failure without stopping the other tasks.
     private func isDone(
         _ tell: (any Error) -> Void, _ body: () async throws -> Bool
     ) async throws -> Bool {
@@ -138,7 +138,7 @@ struct MaintainCommand: VaultCommand {
         }
     }
 
-    /// Until it is cancelled.
+    /// Runs until it is cancelled.
     private func run(
         _ scheduler: RenewalScheduler, _ backup: BackupScheduler?, _ rotation: RootKeyScheduler?,
         _ notifier: ServiceNotifier?, _ watch: MaintainWatch
@@ -151,7 +151,7 @@ struct MaintainCommand: VaultCommand {
                 group.addTask { _ = try await rotation?.run() }
                 group.addTask {
                     await watch.run()
-                    // If there is no point in going on, the others end what they do.
+                    // If continuing is pointless, the other tasks end, too.
                     if let end = watch.end { throw end }
                 }
                 while try await group.next() != nil {}
@@ -194,9 +194,9 @@ struct MaintainCommand: VaultCommand {
     }
 }
 
-/// What happens, for who watches: one line each, on standard error, so that the output is the summary alone.
+/// Events for an observer: one line each, on standard error, so that the output is the summary alone.
 private struct MaintainLines: Sendable {
-    /// The scheduler looks at a login once in so long: what is due sooner, or was due before, comes then.
+    /// The scheduler checks a login this often: a renewal due earlier happens at the next check.
     private static let secondsBetweenLooks = 30.0
 
     private let invocation: Invocation
@@ -235,7 +235,7 @@ private struct MaintainLines: Sendable {
     }
 
     func print(_ renewal: ScheduledRenewal) {
-        // Another process had done it: no news.
+        // Another process had renewed it: no news.
         guard renewal.outcome != .unneeded else { return }
         let name = "\(renewal.login) (\(Printable.shortened(renewal.provider ?? "app")))"
         let nextLook = invocation.now.addingTimeInterval(Self.secondsBetweenLooks)
@@ -267,10 +267,10 @@ private struct MaintainLines: Sendable {
         return [.data("renewal", facts)]
     }
 
-    /// Last in its line: how long the provider's words are, and what they look like, is up to the provider.
+    /// Last on its line: the length and the look of the provider's text are up to the provider.
     private func answer(_ renewal: ScheduledRenewal) -> String {
         guard let words = renewal.answer?.words, !words.isEmpty else { return "" }
-        if renewal.answer?.failure != nil { return "; nothing came back: \(words)" }
+        if renewal.answer?.failure != nil { return "; no reply: \(words)" }
         return "; the provider said: \(Printable.shortened(words, to: 400))"
     }
 }

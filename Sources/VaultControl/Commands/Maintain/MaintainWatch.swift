@@ -1,19 +1,19 @@
 import Synchronization
 import TokenVault
 
-/// What keeps the whole vault from being renewed, told once and not for each login: that the server cannot be reached, that
-/// others no longer see this process as alive, that the vault was moved.
+/// Reports once, rather than for each login, what keeps the whole vault from being renewed: the server is unreachable,
+/// other processes no longer see this one as alive, or the vault was moved.
 final class MaintainWatch: Sendable {
     private static let interval = Duration.seconds(5)
-    /// What may pass by itself is told if it is still so at the next look.
+    /// Errors that may pass on their own; reported if they persist at the next check.
     private static let passing: Set<VaultError.Code> = [.busy, .ownershipLost]
-    /// What concerns no login alone.
+    /// Errors that concern more than one login.
     private static let common: Set<VaultError.Code> = passing.union([
         .moved, .readOnly, .storageFull, .storageFailed, .rollbackSuspected, .newerSchema, .closed,
     ])
 
     private struct State {
-        /// What a look has found, and what a renewal has met. Each is told until it is over.
+        /// The last error of a check, and that of a renewal. Neither is reported again until it is over.
         var found: VaultError?
         var isTold = false
         var met: VaultError?
@@ -31,10 +31,10 @@ final class MaintainWatch: Sendable {
         self.tell = tell
     }
 
-    /// Why there is no point in going on.
+    /// The reason why continuing is pointless.
     var end: Failure? { state.withLock { $0.end } }
 
-    /// Looks every few seconds, until it is cancelled or there is no point in going on.
+    /// Checks every few seconds, until it is cancelled or continuing is pointless.
     func run() async {
         while end == nil, !Task.isCancelled {
             try? await Task.sleep(for: Self.interval)
@@ -42,7 +42,7 @@ final class MaintainWatch: Sendable {
         }
     }
 
-    /// - Throws: If there is no point in beginning.
+    /// - Throws: if starting is pointless.
     func look() async throws {
         do {
             try await vault.checkReadiness()
@@ -59,7 +59,7 @@ final class MaintainWatch: Sendable {
             if state.isTold { state.met = nil }
             return state.isTold
         }
-        if wasTold { tell("what kept logins from being renewed is over", []) }
+        if wasTold { tell("logins can be renewed again", []) }
     }
 
     private func note(_ error: VaultError) {
@@ -78,7 +78,7 @@ final class MaintainWatch: Sendable {
         if isNews { say(error) }
     }
 
-    /// Gives whether the renewal's line says nothing that was not said.
+    /// Returns whether the renewal's line would only repeat a reported error.
     func note(_ renewal: ScheduledRenewal) -> Bool {
         guard let error = renewal.obstacle, Self.common.contains(error.code) else {
             if renewal.outcome == .renewed { state.withLock { $0.met = nil } }
@@ -96,13 +96,13 @@ final class MaintainWatch: Sendable {
         return true
     }
 
-    /// Whether who was told of the one need not be told of the other: a server that is gone shows in several ways.
+    /// Whether the second error need not be reported after the first: an unreachable server shows up in several ways.
     private static func areAlike(_ one: VaultError?, _ other: VaultError) -> Bool {
         guard let one else { return false }
         return one.code == other.code || passing.contains(one.code) && passing.contains(other.code)
     }
 
-    /// A server that changes nothing at the moment may do so later.
+    /// A server that accepts no changes now may accept them later.
     private func isFinal(_ error: VaultError) -> Bool { error.code == .moved || error.code == .readOnly && isFile }
 
     private func say(_ error: VaultError) {

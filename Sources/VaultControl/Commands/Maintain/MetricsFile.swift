@@ -3,18 +3,18 @@ import Glibc
 import TokenVault
 import VaultAdministration
 
-/// A file of metrics that `maintain` keeps up to date, in the text format of Prometheus. Each time it is replaced as a
-/// whole, so that a collector never reads half of one.
+/// A metrics file that `maintain` keeps up to date, in the text format of Prometheus. It is always replaced as a whole,
+/// so that a collector never reads half of one.
 final class MetricsFile: Sendable {
     private static let mark = "# Metrics of a TokenVault"
     private static let interval = Duration.seconds(15)
-    /// To count logins takes at most this part of the time.
+    /// Counting logins takes at most this fraction of the time.
     private static let surveyPause = 50.0
 
     let metrics = PrometheusMetrics()
     private let path: String
 
-    /// Refuses a path where something else lies: nothing but such a file is ever replaced.
+    /// Refuses the path of any other file: only a metrics file is ever replaced.
     init(_ path: String) throws(Failure) {
         self.path = path
         try Self.requireReplaceable(path)
@@ -40,7 +40,7 @@ final class MetricsFile: Sendable {
         guard count == start.count, start.elementsEqual(mark.utf8) else { throw other }
     }
 
-    /// Writes until it is cancelled. What cannot be written now may be later.
+    /// Writes until it is cancelled. A failed write may succeed later.
     func keepWriting(of vault: Vault) -> Task<Void, Never> {
         Task {
             var nextSurvey = ContinuousClock.now
@@ -57,7 +57,7 @@ final class MetricsFile: Sendable {
         }
     }
 
-    /// The last figures.
+    /// Writes the final figures.
     func write(of vault: Vault) async {
         await survey(vault)
         try? write()
@@ -98,7 +98,7 @@ final class MetricsFile: Sendable {
     private func write() throws(Failure) {
         let text = Self.mark + ", written by vaultctl maintain\n" + metrics.text
         let temporary = "\(path).\(getpid()).new"
-        // Left by a process of the same number that was killed.
+        // Left by a killed process with the same number.
         _ = unsafe unlink(temporary)
         let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw Self.failure(path, errno) }

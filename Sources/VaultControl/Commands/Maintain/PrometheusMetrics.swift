@@ -1,9 +1,9 @@
 import Metrics
 import Synchronization
 
-/// The figures of this process, as text for Prometheus: the backend of swift-metrics for a program without another one.
+/// The figures of this process, as text for Prometheus: the swift-metrics backend of a program that has no other.
 final class PrometheusMetrics: MetricsFactory, Sendable {
-    /// A name and its dimensions, as they are written.
+    /// A name and its dimensions, as written.
     fileprivate struct Series: Hashable {
         let label: String
         let dimensions: String
@@ -35,7 +35,7 @@ final class PrometheusMetrics: MetricsFactory, Sendable {
     private let figures = Figures()
     private let survey = Mutex<[Series: Value]>([:])
 
-    /// Takes the place of all that was given before: what is gone is not written any longer.
+    /// Replaces all earlier gauges: missing ones are no longer written.
     func replaceSurvey(_ gauges: [(label: String, dimensions: [(String, String)], value: Double)]) {
         let values = gauges.map { (Series($0.label, $0.dimensions), Value.gauge($0.value)) }
         survey.withLock { $0 = Dictionary(values) { _, last in last } }
@@ -81,12 +81,12 @@ final class PrometheusMetrics: MetricsFactory, Sendable {
         CountedSeries(figures: figures, series: Series(label, dimensions))
     }
 
-    // A figure stays as long as the process: a counter that vanishes looks like a restart.
+    // A figure lasts as long as the process: a counter that vanishes looks like a restart.
     func destroyCounter(_ handler: any CounterHandler) {}
     func destroyRecorder(_ handler: any RecorderHandler) {}
     func destroyTimer(_ handler: any TimerHandler) {}
 
-    /// What swift-metrics hands the figures of one series to.
+    /// Receives the figures of one series from swift-metrics.
     private final class CountedSeries: CounterHandler, RecorderHandler, TimerHandler, Sendable {
         let figures: Figures
         let series: Series

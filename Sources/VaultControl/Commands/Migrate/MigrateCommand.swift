@@ -88,7 +88,7 @@ struct MigrateUpCommand: VaultCommand {
             invocation.note("nothing to do: the vault is at version \(before.schemaVersion)")
             return
         }
-        // Without a terminal there is a script, which was told to migrate: that has always been enough.
+        // Without a terminal this is a script, whose command is confirmation enough.
         if invocation.console.inputIsTerminal {
             let missing = before.steps.count { $0.appliedAt == nil }
             try confirmation.require(

@@ -5,13 +5,13 @@ import VaultAdministration
 struct MoveRunCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "Move everything to another vault, or go on with a move that was interrupted.",
+        abstract: "Move everything to another vault, or continue an interrupted move.",
         discussion: """
             vaultctl move run 'postgresql://vault@db.internal/app' --target-key-file server.key
 
             Stop the services that use the vault first. The target is a vault that holds nothing yet: make it with vaultctl \
-            init. First, the vault is held for good: it serves good access tokens, and nothing else. Then everything is \
-            sealed anew under the target's keys. The target takes no changes until everything has come. So no login is \
+            init. First, the vault is held for good: it serves valid access tokens, and nothing else. Then everything is \
+            resealed under the target's keys. The target accepts no changes until it has everything. So no login is \
             ever renewed by both; while the command runs, none is renewed at all.
 
             The audit trail, the keys, the witness and the list of backups stay where they are. Keep the old vault for as \

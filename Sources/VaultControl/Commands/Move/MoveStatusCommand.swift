@@ -27,7 +27,7 @@ struct MoveStatusCommand: VaultCommand {
         case nil: "the vault is part of no move"
         case .leaving: "the move to the other vault is not known to be complete; the vault is held"
         case .left: "everything was moved to the other vault; this one is held for good"
-        case .arriving: "the move from the other vault is not complete; this one takes no changes yet"
+        case .arriving: "the move from the other vault is not complete; this one accepts no changes yet"
         case .arrived: "everything came from the other vault"
         case .abandoned: "the move from the other vault was given up; discard this one"
         }

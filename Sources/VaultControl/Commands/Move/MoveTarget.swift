@@ -27,7 +27,7 @@ struct MoveTargetKeyOptions: ParsableArguments {
         }
     }
 
-    /// For errors.
+    /// The key as errors name it.
     func keyInUse(otherwise source: KeyInUse?) throws -> KeyInUse? {
         if let targetKeyFile { return KeyInUse(.keyFile(targetKeyFile), from: "--target-key-file") }
         if let targetIdentity { return KeyInUse(.identity(targetIdentity), from: "--target-identity") }
@@ -41,7 +41,7 @@ struct MoveTargetKeyOptions: ParsableArguments {
         return source.map { KeyInUse($0.key, from: "\($0.origin), the key of the vault that is moved") }
     }
 
-    /// - Parameter source: The key that opened the vault that is moved.
+    /// - Parameter source: the key that opened the vault being moved.
     func key(_ reader: inout SecretReader, otherwise source: KeySource) throws -> KeySource {
         if let targetKeyFile { return .keyFile(targetKeyFile) }
         if let targetIdentity { return .identity(targetIdentity) }
@@ -70,9 +70,9 @@ extension VaultAccess {
         }
     }
 
-    /// Opens the vault and the one that it is moved to, and closes both.
+    /// Opens the vault and the target of its move, and closes both.
     ///
-    /// - Parameter advice: what to do if there is no such vault; nil: make it.
+    /// - Parameter advice: what to do if there is no such vault; nil: create it.
     func openBoth<R>(
         _ target: String, _ key: MoveTargetKeyOptions, otherwise advice: String? = nil,
         _ body: (Vault, Vault) async throws -> R
@@ -82,7 +82,7 @@ extension VaultAccess {
             let place = NamedPlace(path: target, origin: "TARGET")
             try requireTarget(place, advice)
             var options = try vaultOptions
-            // Each vault has a witness of its own, which learns of the move when a service next opens the vault.
+            // Each vault has its own witness, which learns of the move when a service next opens the vault.
             options.witness = nil
             let targetKey = try key.key(&reader, otherwise: sourceKey)
             let vault = try await explaining(place, key.keyInUse(otherwise: keyInUse)) { [options] in

@@ -1,10 +1,10 @@
 import OAuthClient
 import TokenVault
 
-/// The profile that the options name: a shipped one, or a file.
+/// The profile that the options name: a built-in one, or a file.
 struct ChosenProfile {
     let profile: ProviderProfile
-    /// The file, to be sealed with the provider.
+    /// The profile's file, which is sealed with the provider.
     let document: [UInt8]?
 
     init(name: String?, file: String?) throws {
@@ -32,7 +32,7 @@ struct ChosenProfile {
         profile = read.profile
     }
 
-    /// Profiles whose name or title is like it: `microsoft` is the beginning of a title.
+    /// Profiles with a similar name or title: `microsoft` is the beginning of a title.
     private static func near(_ name: String) -> [String] {
         let word = name.lowercased().filter { $0.isLetter || $0.isNumber }
         guard word.count > 1 else { return [] }
@@ -57,7 +57,7 @@ struct ChosenProfile {
 }
 
 extension DPoPPolicy {
-    /// The profile's own policy, where the options do not say otherwise.
+    /// The profile's own policy, unless the options override it.
     init(_ profile: ProviderProfile) {
         self =
             switch profile.keyBinding {

@@ -33,7 +33,7 @@ struct ProviderAcceptDeathsCommand: VaultCommand {
         try invocation.emit(OutputRecord([.data("accepted", name), .data("wasStopped", wasStopped)]), text: "")
         invocation.note(
             wasStopped
-                ? "provider \(Printable.shortened(name)) goes on: for a day, every login that it refuses ends"
+                ? "provider \(Printable.shortened(name)) continues: for a day, every login that it refuses ends"
                 : "provider \(Printable.shortened(name)) was not stopped; for a day, every login that it refuses ends")
     }
 }

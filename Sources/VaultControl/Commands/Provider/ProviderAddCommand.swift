@@ -47,7 +47,7 @@ struct ProviderAddCommand: VaultCommand {
         guard !name.unicodeScalars.contains(where: Printable.isDeceptive) else {
             throw Failure.usage(
                 "the provider's name has a character that cannot be seen: \(Printable.named(name))",
-                hint: "in a script, check what is in its variable")
+                hint: "in a script, check its variable's value")
         }
         let access = VaultAccess(global, invocation)
         if let replaceDamaged { try DamagedRowSelection.check(replaceDamaged) }
@@ -136,7 +136,7 @@ struct ProviderAddCommand: VaultCommand {
         return registration
     }
 
-    /// What was given takes the place of what the metadata or the profile say.
+    /// Given values override those of the metadata and the profile.
     private func set(
         _ given: ProviderValues, _ known: ProviderProfile.Endpoints, of clientID: ClientID,
         _ registration: inout ProviderRegistration
@@ -165,7 +165,7 @@ struct ProviderAddCommand: VaultCommand {
                 + ["discover them with --issuer URL, or specify --token-endpoint and --authorization-endpoint"])
     }
 
-    /// Of providers whose issuer names the customer.
+    /// For providers whose issuer includes the customer's name.
     private static let issuers = [
         "entra": "https://login.microsoftonline.com/TENANT-ID/v2.0", "okta": "https://YOUR-DOMAIN.okta.com",
         "auth0": "https://YOUR-TENANT.auth0.com/", "keycloak": "https://YOUR-HOST/realms/YOUR-REALM",
@@ -177,7 +177,7 @@ struct ProviderAddCommand: VaultCommand {
             hints: ["choose another name, or remove that one: vaultctl provider remove NAME"])
     }
 
-    /// What would be added. Of the provider only its metadata was asked for.
+    /// Shows the provider that would be added. Only its metadata was requested.
     private func plan(_ registration: ProviderRegistration, in vault: Vault, _ invocation: Invocation) async throws {
         let qualified = tenant.provider(name)
         if try await vault.providers().contains(where: { $0.provider?.name == qualified }), replaceDamaged == nil {

@@ -1,6 +1,6 @@
 import TokenVault
 
-/// What changes of a provider, before and after, without secrets.
+/// The changes to a provider, before and after, without secrets.
 struct ProviderChanges {
     private struct Line {
         let field: String
@@ -11,7 +11,7 @@ struct ProviderChanges {
     private let update: ProviderUpdate
     private let lines: [Line]
 
-    /// - Parameter namesSecrets: whether the command had to do with secrets: that they are the same is news then.
+    /// - Parameter namesSecrets: whether the command concerns secrets: then it is news that they are unchanged.
     init(_ update: ProviderUpdate, namesSecrets: Bool) {
         self.update = update
         var lines = update.changes.map { change in
@@ -35,7 +35,7 @@ struct ProviderChanges {
         change.field == "clientSecrets" ? " (\(Count.of(provider.clientSecretCount, "secret")))" : ""
     }
 
-    /// For a person: nothing is cut, because addresses differ at their ends.
+    /// For a person. Nothing is cut, because URLs differ at their ends.
     func words(for stream: Console.Stream, _ invocation: Invocation) -> String {
         let style = Style(isRich: invocation.console.isRich(stream))
         return lines.map { line in

@@ -14,7 +14,7 @@ struct ProviderListCommand: VaultCommand {
             try await vault.require(tenant?.tenant)
             return try await vault.providers()
         }
-        // Whose one is that cannot be opened is sealed in it.
+        // The tenant of an unreadable provider is sealed in it.
         let providers = all.filter { entry in
             guard let tenant, let provider = entry.provider else { return true }
             return Tenant.of(provider.name)?.tenant == tenant.tenant

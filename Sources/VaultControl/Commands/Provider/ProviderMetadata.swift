@@ -4,7 +4,7 @@ import TokenVault
 import TokenVaultHTTP
 
 extension VaultAccess {
-    /// Asks a provider for its metadata. Sends no token.
+    /// Requests a provider's metadata. Sends no token.
     func discover(_ issuer: Issuer, allowsInsecureLoopback: Bool) async throws -> ServerMetadata {
         let text = issuer.rawValue
         if let end = text.firstRange(of: "/.well-known/") {
@@ -19,7 +19,7 @@ extension VaultAccess {
             await transport.shutdown()
             if !metadata.unreadMembers.isEmpty {
                 invocation.note(
-                    "note: the metadata is not as it must be, and was read as far as it can be: "
+                    "note: the metadata is invalid, and was read as far as possible: "
                         + metadata.unreadMembers.joined(separator: ", "))
             }
             return metadata
@@ -31,7 +31,7 @@ extension VaultAccess {
 }
 
 extension VaultAccess {
-    /// Whether a provider publishes the keys with which it signs.
+    /// Whether the provider's signing keys can be fetched.
     func canReadKeys(at endpoint: EndpointURL) async throws -> Bool {
         let transport = try makeTransport()
         let keys = await JSONWebKeySet.fetch(from: endpoint, over: transport)
@@ -41,7 +41,7 @@ extension VaultAccess {
 }
 
 extension ServerMetadata {
-    /// Says at once what would otherwise fail at the first log-in.
+    /// Reports at once what would otherwise fail at the first log-in.
     func check(_ authentication: String, _ dpop: DPoPPolicy) throws(Failure) {
         guard let refusal = refusal(of: authentication, dpop) else { return }
         switch refusal {

@@ -6,7 +6,7 @@ import VaultAdministration
 struct ProviderRegistrationCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "registration",
-        abstract: "What a client has registered of itself at a provider (RFC 7592).",
+        abstract: "The client's own registration at a provider (RFC 7592).",
         subcommands: [
             RegistrationShowCommand.self, RegistrationUpdateCommand.self, RegistrationDeleteCommand.self,
         ])
@@ -38,7 +38,7 @@ struct RegistrationUpdateCommand: VaultCommand {
         discussion: """
             vaultctl provider registration update acme --redirect-uri https://new.example/callback
 
-            What is not named stays as it is registered. If the provider replaces the client's secret, the new one is stored \
+            Other fields stay as registered. If the provider replaces the client's secret, the new one is stored \
             before anything else.
             """)
 
@@ -100,7 +100,7 @@ struct RegistrationDeleteCommand: VaultCommand {
     }
 }
 
-/// How a registration is shown.
+/// How a registration is displayed.
 private enum RegistrationView {
     static func record(_ facts: RegisteredClient) -> OutputRecord {
         [

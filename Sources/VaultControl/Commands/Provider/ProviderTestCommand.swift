@@ -53,7 +53,7 @@ struct ProviderTestCommand: VaultCommand {
         }
     }
 
-    /// Why the token endpoint does not serve; nil: it does, or only clients that show a certificate can ask it.
+    /// Why the token endpoint does not work; nil if it works, or if only clients with a certificate can ask it.
     private func outage(of provider: Provider, _ access: VaultAccess) async -> ProviderFindings.Finding? {
         guard provider.certificate == nil, let transport = try? access.makeTransport() else { return nil }
         let endpoint = provider.tokenEndpoint
@@ -81,7 +81,7 @@ struct ProviderTestCommand: VaultCommand {
     private func metadata(of provider: Provider, _ access: VaultAccess) async throws -> ServerMetadata? {
         guard let issuer = provider.issuer else { return nil }
         do {
-            // What is stored was allowed when it was added.
+            // A stored URL was allowed when it was added.
             return try await access.discover(issuer, allowsInsecureLoopback: true)
         } catch let error as DiscoveryError {
             throw Failure(.provider, code: "discoveryFailed", error.description, hints: Failure(error).hints)
@@ -89,7 +89,7 @@ struct ProviderTestCommand: VaultCommand {
     }
 }
 
-/// What does not fit between the vault, the profile and the metadata.
+/// Mismatches between the vault, the profile and the metadata.
 struct ProviderFindings {
     struct Finding {
         let isFatal: Bool
@@ -104,7 +104,7 @@ struct ProviderFindings {
         if provider.authorizationEndpoint == nil { missing("no authorization endpoint, so no user can log in") }
         if provider.pushedAuthorizationEndpoint == nil {
             if profile.wantsPushedRequests {
-                missing("the profile wants pushed requests, but their endpoint is unknown")
+                missing("the profile requires pushed requests, but their endpoint is unknown")
             } else if provider.requiresPushedRequests {
                 missing("the provider accepts only pushed requests, but their endpoint is unknown")
             }

@@ -65,7 +65,7 @@ struct ProviderUpdateCommand: VaultCommand {
         }
     }
 
-    /// Says whom the change would cut off, and stops unless that is wanted.
+    /// Reports the logins that the change would cut off, and stops unless that is intended.
     private func refuseOrphans(of update: ProviderUpdate, _ changes: ProviderChanges, _ invocation: Invocation) throws {
         let parts = [
             update.orphanedLogins > 0 ? Count.of(update.orphanedLogins, "login") : nil,

@@ -4,7 +4,7 @@ import TokenVault
 
 /// Changes to a provider.
 struct ProviderUpdateOptions: ParsableArguments {
-    /// Fields that a provider can do without.
+    /// Fields that a provider does not need.
     enum Removable: String, ExpressibleByArgument, CaseIterable {
         case issuer
         case authorizationEndpoint = "authorization-endpoint"
@@ -89,7 +89,7 @@ struct ProviderUpdateOptions: ParsableArguments {
     }
 
     private func setFields(_ given: ProviderValues, _ change: inout ProviderChange) throws {
-        // One that is fetched comes with its metadata.
+        // A fetched issuer is set along with its metadata.
         set(&change.issuer, given.tokenEndpoint == nil ? nil : try givenIssuer, .issuer)
         set(&change.authorizationEndpoint, given.authorizationEndpoint, .authorizationEndpoint)
         set(&change.revocationEndpoint, given.revocationEndpoint, .revocationEndpoint)
@@ -107,7 +107,7 @@ struct ProviderUpdateOptions: ParsableArguments {
         change.removedAPIOrigins = try removeAPIOrigin.map { try APIOrigin($0, allowsInsecureLoopback: true) }
     }
 
-    /// A list of one origin less is not the same as no list.
+    /// Removing the last origin differs from having none: it would allow every URL.
     private func checkRemoval(of origins: [APIOrigin], from provider: Provider) throws(Failure) {
         for origin in origins where !provider.apiOrigins.contains(origin) {
             throw .usage(
@@ -134,12 +134,12 @@ struct ProviderUpdateOptions: ParsableArguments {
     private func discovered(
         _ provider: Provider, _ profile: ProviderProfile, _ access: VaultAccess
     ) async throws -> ProviderChange {
-        // An issuer with its endpoints given by hand is taken at its word, as `provider add` does.
+        // An issuer whose endpoints are given by hand is not verified, as in `provider add`.
         guard rediscover || (issuer != nil && settings.tokenEndpoint == nil) else { return ProviderChange() }
         guard let issuer = try givenIssuer ?? provider.issuer else {
             throw Failure.usage("the vault does not know this provider's issuer", hint: "specify it: --issuer URL")
         }
-        // What is stored was allowed when it was added.
+        // A stored issuer was allowed when it was added.
         let isInsecure = allowInsecureLoopback || (self.issuer == nil && issuer.rawValue.hasPrefix("http:"))
         let metadata = try await access.discover(issuer, allowsInsecureLoopback: isInsecure)
         let method =
@@ -150,7 +150,7 @@ struct ProviderUpdateOptions: ParsableArguments {
             client.clientCertificate != nil
             || (provider.certificate != nil && !remove.contains(.clientCertificate))
         var change = ProviderChange(metadata: metadata, showsCertificate: showsCertificate)
-        // Some are known to have one, and do not say so.
+        // Some are known to have an endpoint that their metadata omits.
         if case .remove = change.revocationEndpoint,
             let known = try profile.endpoints.revocation(of: clientID.map { try ClientID($0) } ?? provider.clientID)
         {
@@ -159,7 +159,7 @@ struct ProviderUpdateOptions: ParsableArguments {
         return change
     }
 
-    /// Refuses what contradicts itself or says nothing.
+    /// Refuses contradictory or meaningless options.
     private func check() throws {
         let values: [(Removable, String?)] = [
             (.issuer, issuer), (.authorizationEndpoint, settings.authorizationEndpoint),

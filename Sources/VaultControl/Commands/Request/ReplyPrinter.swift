@@ -2,9 +2,9 @@ import FoundationEssentials
 import HTTPTypes
 import TokenVaultHTTP
 
-/// An API's reply on standard output: as it came, in a pipe; without terminal commands, on a terminal.
+/// An API's reply on standard output: unchanged in a pipe; without terminal commands on a terminal.
 struct ReplyPrinter {
-    /// What a terminal or a JSON document gets. In a pipe there is no limit.
+    /// The limit for a terminal or a JSON document. In a pipe there is none.
     private static let longest = 16 << 20
 
     let includesHead: Bool

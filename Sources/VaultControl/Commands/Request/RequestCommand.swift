@@ -113,7 +113,7 @@ struct RequestCommand: VaultCommand {
         throw invocation.end(afterOutput: failure)
     }
 
-    /// - Returns: The reply's status, once all of the reply is out.
+    /// - Returns: the reply's status, once the whole reply is printed.
     private func exchange(
         _ client: AuthorizingClient, _ users: UserManager, _ sender: Sender, _ target: RequestTargetURL,
         _ content: RequestContent, _ invocation: Invocation
@@ -162,13 +162,13 @@ struct RequestCommand: VaultCommand {
         return response
     }
 
-    /// Whose token goes with the request, as it was named.
+    /// The owner of the request's token, as named.
     private enum Sender {
         case user(LoginSelection.Named)
         case client(String, TokenRequest, [FormParameter])
     }
 
-    /// The same, found.
+    /// The same, once found.
     private enum Owner {
         case login(LoginID)
         case client(String, TokenRequest, [FormParameter])
@@ -185,7 +185,7 @@ struct RequestCommand: VaultCommand {
         }
     }
 
-    /// The server that the URL names can read the token.
+    /// The URL's server can read the token.
     private func recordReveal(
         _ sender: Sender, _ users: UserManager, to outgoing: HTTPRequest
     ) async throws -> Owner {

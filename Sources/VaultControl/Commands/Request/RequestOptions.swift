@@ -2,7 +2,7 @@ import ArgumentParser
 import HTTPTypes
 import TokenVaultHTTP
 
-/// What is sent.
+/// The content of the request.
 struct RequestOptions: ParsableArguments {
     @Option(
         name: [.customShort("X"), .long], help: .init("GET if not given; POST if there is --data.", valueName: "name"))
@@ -21,7 +21,7 @@ struct RequestOptions: ParsableArguments {
     private static let longestBody = 64 << 20
     private static let longestHeader = 65_536
 
-    /// What vaultctl, or the connection, decides.
+    /// Header fields that vaultctl or the connection sets.
     private static let own: Set<String> = [
         "authorization", "connection", "content-length", "dpop", "expect", "host", "keep-alive", "proxy-authorization",
         "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
@@ -33,7 +33,7 @@ struct RequestOptions: ParsableArguments {
         }
     }
 
-    /// The request without its target.
+    /// The request without its URL.
     func content(_ console: Console) throws -> RequestContent {
         let method = try chosenMethod
         var fields = HTTPFields()
@@ -47,7 +47,7 @@ struct RequestOptions: ParsableArguments {
     private var chosenMethod: HTTPRequest.Method {
         get throws(Failure) {
             guard let method else { return data == nil ? .get : .post }
-            // A server sends back what TRACE carries, and CONNECT is for proxies.
+            // A server sends back the content of TRACE, and CONNECT is for proxies.
             guard let method = HTTPRequest.Method(method), ![.trace, .connect].contains(method) else {
                 throw .usage(
                     "--method \(Printable.shortened(method)) is not possible",
@@ -67,7 +67,7 @@ struct RequestOptions: ParsableArguments {
         }
     }
 
-    /// What `@FILE` and `@-` stand for; nil for anything else.
+    /// The content of `@FILE` and `@-`; nil for anything else.
     private static func bytes(
         _ text: String, _ title: String, _ console: Console, atMost maximum: Int
     ) throws -> [UInt8]? {
@@ -99,7 +99,7 @@ struct RequestOptions: ParsableArguments {
     }
 }
 
-/// A request, but for where it goes.
+/// A request without its URL.
 struct RequestContent {
     var method: HTTPRequest.Method
     var fields: HTTPFields
@@ -107,8 +107,8 @@ struct RequestContent {
 
     var requestBody: RequestBody { body.isEmpty ? .none : .bytes(body) }
 
-    /// After a redirect (RFC 9110 §15.4): 303 asks for another resource, and browsers made that the custom for a POST that
-    /// is answered by 301 or 302.
+    /// The request after a redirect (RFC 9110 §15.4): 303 asks for another resource, and browsers made that the custom
+    /// for a POST answered with 301 or 302.
     func redirected(by status: Int) -> RequestContent {
         guard (status == 303 && method != .head) || (method == .post && [301, 302].contains(status)) else {
             return self

@@ -2,7 +2,7 @@ import FoundationEssentials
 import HTTPTypes
 import OAuthClient
 
-/// Where a token may go.
+/// A URL that a token may be sent to.
 struct RequestTargetURL {
     private let url: EndpointURL
     private let allowsInsecureLoopback: Bool
@@ -29,7 +29,7 @@ struct RequestTargetURL {
             headerFields: content.fields)
     }
 
-    /// Where a redirect leads, if the token may go there.
+    /// The target of a redirect, if the token may be sent there.
     func following(_ location: String) throws(Failure) -> RequestTargetURL {
         guard let text = URL(string: location, relativeTo: URL(string: url.rawValue))?.absoluteString,
             let next = try? EndpointURL(
@@ -44,7 +44,7 @@ struct RequestTargetURL {
                 .provider, code: "redirectRefused",
                 "the server redirects to another one, \(Printable.shortened(next.origin, to: 200)); the token was not "
                     + "sent there",
-                hints: ["if that is right, name its URL in a request of its own"])
+                hints: ["if that is right, send a separate request to its URL"])
         }
         return try RequestTargetURL(next.rawValue, allowsInsecureLoopback: allowsInsecureLoopback)
     }

@@ -74,7 +74,7 @@ struct TenantEraseCommand: VaultCommand {
             ]))
         invocation.note("erased tenant \(tenant.name)")
         guard erasure.isComplete, erasure.incomplete == 0 else {
-            invocation.hint("see what waits: vaultctl outbox list; then run this again")
+            invocation.hint("see what is pending: vaultctl outbox list; then run this again")
             throw ExitRequest(status: .partlyDone)
         }
     }

@@ -39,7 +39,7 @@ struct TokenGetCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let named = try selection.named
-        // Printed before the vault is closed, which waits for a renewal in progress.
+        // Printed before the vault closes, which waits for a renewal in progress.
         let isValidForLess = try await VaultAccess(global, invocation).manage { users in
             let choice = try await named.choice(in: users.vault)
             do {
@@ -69,7 +69,7 @@ struct TokenGetCommand: VaultCommand {
         }
     }
 
-    /// A token that is the last one is good until it expires, and then nothing comes after it.
+    /// Warns that the token is the last one: it is good until it expires, and no other follows.
     private func warnOfEnd(_ token: VaultToken, _ vault: Vault, _ invocation: Invocation) async {
         guard let login = try? await vault.login(token.login), let failure = login.failure else { return }
         invocation.warn(
@@ -82,7 +82,7 @@ struct TokenGetCommand: VaultCommand {
         invocation.note("vaultctl: the renewal continues; this process ends when its result is stored")
     }
 
-    /// Whether the token is valid for less than was asked for: the provider's new one may be.
+    /// Warns if the token is valid for less than requested. Even the provider's new one may be.
     private func warn(about token: VaultToken, _ invocation: Invocation) -> Bool {
         guard let wanted = minValidity, let expiresAt = token.expiresAt else { return false }
         let left = max(0, expiresAt.timeIntervalSince(invocation.now))

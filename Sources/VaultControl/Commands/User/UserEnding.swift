@@ -1,7 +1,7 @@
 import ArgumentParser
 import TokenVault
 
-/// What the commands have in common that end all logins of a user.
+/// Shared by the commands that end all logins of a user.
 struct UserEnding: ParsableArguments {
     @Argument(help: "The user's id.")
     var id: String
@@ -11,10 +11,10 @@ struct UserEnding: ParsableArguments {
     @OptionGroup var confirmation: ConfirmationOptions
 
     /// - Parameters:
-    ///   - question: what will be done, of the user and of their logins, as in `Erase user alice and 2 logins`.
-    ///   - deed: what was done, such as `erased`.
-    ///   - body: gives what else is to be said of it, for programs, too.
-    ///   - endsDamaged: whether it is done also to a user whose row cannot be opened.
+    ///   - question: the action on the user and their logins, as in `Erase user alice and 2 logins`.
+    ///   - deed: the action in the past tense, such as `erased`.
+    ///   - body: performs it; also returns further facts for programs.
+    ///   - endsDamaged: whether it also applies to a user whose row cannot be opened.
     func run(
         endsDamaged: Bool = false, asking question: (_ user: String, _ logins: String) -> String, deed: String,
         _ access: VaultAccess,
@@ -29,7 +29,7 @@ struct UserEnding: ParsableArguments {
         try RevocationView.emit(done.report, done: "\(deed) user \(name)", adding: done.facts, access.invocation)
     }
 
-    /// As the vault calls the user.
+    /// The user's name in the vault.
     var qualified: String { tenant.user(id) }
 
     private func logins(of id: String, in vault: Vault, endsDamaged: Bool) async throws -> String {

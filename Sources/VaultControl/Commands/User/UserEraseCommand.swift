@@ -12,10 +12,10 @@ struct UserEraseCommand: VaultCommand {
             key, too: with the backup and a key that opened the vault when it was made, the user can still be read. \
             --dry-run names the backups that hold the user, and so does the command itself: destroy them.
 
-            --certificate writes to a new file what proves the erasure later, without naming the user: the handle by which \
-            the audit log calls them, its row about the erasure, and the head of the log, as vaultctl audit verify shows it.
+            --certificate writes a new file that proves the erasure later, without naming the user: their handle in the \
+            audit log, its row about the erasure, and the head of the log, as vaultctl audit verify shows it.
 
-            What cannot be opened is discarded; exit code 3 then means that grants were left at the provider.
+            Rows that cannot be opened are discarded; exit code 3 then means that grants were left at the provider.
             """)
 
     @Flag(help: "Say what would be erased, and which backups hold the user; change nothing.")

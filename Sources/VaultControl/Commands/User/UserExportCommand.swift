@@ -10,16 +10,16 @@ struct UserExportCommand: VaultCommand {
         discussion: """
             vaultctl user export alice --out alice.json
 
-            For a person who asks what is held of them: the user, their logins with what the providers said of them and \
-            what the app keeps with them, and each row of the audit log that names them. No token and no key. That it was \
-            written is recorded in the audit log.
+            For a person who asks for their data: the user, their logins with the providers' claims and the app's values, \
+            and each row of the audit log that names them. It contains no token and no key. The audit log records the \
+            export.
             """)
 
     @Argument(help: "The user's id.")
     var id: String
 
     @Option(
-        help: .init("Write to this new file instead of the standard output; - is that.", valueName: "file"),
+        help: .init("Write to this new file; - is standard output.", valueName: "file"),
         completion: .file())
     var out: String?
 

@@ -13,7 +13,7 @@ struct UserListCommand: VaultCommand {
     @Flag(help: "Print how many there are.")
     var count = false
 
-    @Option(help: .init("List so many at most.", valueName: "number"))
+    @Option(help: .init("List at most this number.", valueName: "number"))
     var limit: Int?
 
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
@@ -56,7 +56,7 @@ struct UserListCommand: VaultCommand {
         try invocation.emit(OutputRecord([Field("users", users), Field("damaged", damaged)]))
     }
 
-    /// Damaged rows are never hidden: what they were is unknown.
+    /// Damaged rows are never hidden: their former state is unknown.
     private func isWanted(_ entry: UserEntry) -> Bool {
         guard case .user(let user) = entry else { return true }
         let isTheirs = tenant.map { Tenant.of(user.id)?.tenant == $0.tenant } ?? true

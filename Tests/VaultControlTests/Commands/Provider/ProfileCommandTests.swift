@@ -146,7 +146,7 @@ struct ProfileCommandTests {
             try await world.ok("provider", "update", "acme", "--profile-file", own, "--yes")
             let bound = try Self.findings(try await world.harness.run("provider", "test", "acme", "--json"))
             #expect(bound.contains("missing: the profile requires DPoP, but this provider was added without it"))
-            #expect(bound.contains("missing: the profile wants pushed requests, but their endpoint is unknown"))
+            #expect(bound.contains("missing: the profile requires pushed requests, but their endpoint is unknown"))
             try await world.ok("provider", "update", "acme", "--rediscover", "--dpop", "required", "--yes")
             let mended = try await world.ok("provider", "test", "acme", "--json")
             #expect(try Self.findings(mended).allSatisfy { $0.hasPrefix("note: ") })

@@ -271,7 +271,7 @@ struct ProviderUpdateCommandTests {
         (["--profile", "nonesuch"], "no profile"),
         (["--drop-further-client-secrets"], "no secret that another one could follow"),
         (["--client-id", ""], "--client-id is empty"),
-        (["--second-client-secret-file", "/dev/null"], "no first secret for a second one to follow"),
+        (["--second-client-secret-file", "/dev/null"], "no secret to add a second one to"),
         (["--dpop", "often"], "often"),
     ])
     func whatCannotBeIsRefusedAndChangesNothing(_ options: [String], _ words: String) async throws {

@@ -2,14 +2,14 @@ import FoundationEssentials
 import Hummingbird
 import TokenVault
 
-/// The pages on which people look after their connected accounts.
+/// The pages on which people manage their connected accounts.
 struct AccountPage {
     let session: BrowserSessions.Session
     let providers: [Provider]
 
     private var formTargets: [String] { providers.compactMap { $0.authorizationEndpoint?.origin } }
 
-    /// For a browser that is not signed in. A real service has its own way to sign in.
+    /// The page for a browser that is not signed in. A real service has its own way to sign in.
     static func signIn(_ notice: Notice?) -> Response {
         HTML.page(
             "Sign in",
@@ -70,7 +70,7 @@ struct AccountPage {
     private func item(_ login: Login) -> String {
         let (name, path) = (HTML.escape(Self.name(of: login)), "/accounts/\(login.id)")
         let needsUser = Self.needsUser(login)
-        // A screen reader reads one button after the other: each says which account it is about.
+        // A screen reader reads one button after the other: each names its account.
         let suffix = "<span class=\"hidden\"> \(name)</span>"
         let why = needsUser ? "<p class=\"why\">\(Self.reason(login))</p>" : ""
         return """
@@ -122,7 +122,7 @@ struct AccountPage {
         """
     }
 
-    /// Gets the focus, so that a keyboard goes on from what just happened, and a screen reader begins with it.
+    /// Gets the focus, so that a keyboard user continues from here, and a screen reader starts here.
     private static func notice(_ notice: Notice?) -> String {
         guard let notice else { return "" }
         let role = notice.isBad ? "alert" : "status"
@@ -132,7 +132,7 @@ struct AccountPage {
 
     static func name(of login: Login) -> String { login.label ?? "\(login.provider ?? "An") account" }
 
-    /// Whether the person must connect the account again. Outages pass by themselves.
+    /// Whether the person must connect the account again. Outages pass on their own.
     static func needsUser(_ login: Login) -> Bool {
         switch login.standing {
         case .dead, .needsUser, .terminated: true

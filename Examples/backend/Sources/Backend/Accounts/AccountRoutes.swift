@@ -2,14 +2,14 @@ import HTTPTypes
 import Hummingbird
 import TokenVault
 
-/// Where people see the accounts that they have connected, connect further ones, and end them.
+/// The routes on which people see their connected accounts, connect more, and disconnect them.
 struct AccountRoutes: Sendable {
     let users: UserManager
     let sessions: BrowserSessions
     let cookies: Cookies
     let settings: Settings
 
-    /// In the log-in's context: where the callback leads.
+    /// The callback's destination, in the log-in's context.
     static let place = "/accounts"
 
     func add(to router: Router<BasicRequestContext>) {
@@ -46,7 +46,7 @@ struct AccountRoutes: Sendable {
         }
     }
 
-    // MARK: What the page shows
+    // MARK: The page's content
 
     private func overview(_ request: Request) async throws -> Response {
         let notice = request.uri.queryParameters["notice"].flatMap { Notice(rawValue: String($0)) }
@@ -59,9 +59,9 @@ struct AccountRoutes: Sendable {
                 accounts.append(login)
             }
         } catch let error as VaultError where error.code == .unknownUser {
-            // Nothing was ever connected.
+            // No account was ever connected.
         }
-        // Those that need the person first, then the oldest.
+        // Accounts that need the person first, then the oldest.
         accounts.sort { left, right in
             let (isLeft, isRight) = (AccountPage.needsUser(left), AccountPage.needsUser(right))
             return isLeft == isRight ? left.createdAt < right.createdAt : isLeft
@@ -74,7 +74,7 @@ struct AccountRoutes: Sendable {
         return AccountPage(session: session, providers: providers.filter { $0.authorizationEndpoint != nil })
     }
 
-    /// The account of the path, if it is this person's.
+    /// The account in the path, if it is this person's.
     private func login(_ session: BrowserSessions.Session, _ context: BasicRequestContext) async throws -> Login? {
         guard let text = context.parameters.get("login"), let id = LoginID(text),
             let login = try? await users.vault.login(id), login.userId == session.user
@@ -82,7 +82,7 @@ struct AccountRoutes: Sendable {
         return login
     }
 
-    // MARK: What people do
+    // MARK: People's actions
 
     private func signIn(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
         guard isOurs(request), let form = try? await Form(request, context), let user = form.user?.trimmed,
@@ -101,7 +101,7 @@ struct AccountRoutes: Sendable {
         return sent(begun)
     }
 
-    /// The login keeps its id, its name and what hangs on it; its old grant is ended.
+    /// The login keeps its id, its name and its dependent data; its old grant is revoked.
     private func reconnect(_ login: Login) async throws -> Response {
         sent(
             try await users.beginLogIn(
@@ -130,7 +130,7 @@ struct AccountRoutes: Sendable {
         }
     }
 
-    /// One that changes an account of the path.
+    /// Handles a form that changes the account in the path.
     private func changing(
         _ verb: String, _ router: Router<BasicRequestContext>,
         _ body: @escaping @Sendable (BrowserSessions.Session, Login, Form) async throws -> Response
@@ -143,8 +143,8 @@ struct AccountRoutes: Sendable {
         }
     }
 
-    /// Takes a form from this session's own pages. Any other site can send one with this browser's cookies, but knows the
-    /// token of none.
+    /// Accepts a form from this session's own pages only. Any other site can send a form with this browser's cookies,
+    /// but does not know the session's form token.
     private func submitted(
         _ request: Request, _ context: BasicRequestContext,
         _ body: (BrowserSessions.Session, Form) async throws -> Response
@@ -160,7 +160,7 @@ struct AccountRoutes: Sendable {
         }
     }
 
-    /// Browsers name the origin of each form that is posted.
+    /// Browsers send the origin with each posted form.
     private func isOurs(_ request: Request) -> Bool {
         request.headers[.origin].map { $0 == settings.publicURL } ?? true
     }
@@ -176,7 +176,7 @@ extension String {
         String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
     }
 
-    /// Takes the same time wherever the first difference is.
+    /// Compares in constant time.
     fileprivate func isSame(as other: String) -> Bool {
         utf8.count == other.utf8.count && zip(utf8, other.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }

@@ -1,9 +1,9 @@
 import HTTPTypes
 import Hummingbird
 
-/// Pages that load nothing but one stylesheet, run nothing, and are framed nowhere.
+/// Pages that load only one stylesheet, run no script, and cannot be framed.
 enum HTML {
-    /// Text of others on pages of ours.
+    /// Escapes foreign text for our pages.
     static func escape(_ text: String) -> String {
         var escaped = ""
         for character in text.unicodeScalars {
@@ -19,8 +19,8 @@ enum HTML {
         return escaped
     }
 
-    /// - Parameter formTargets: Where forms may lead beside this service. Browsers apply the rule to redirects after a form,
-    ///   too, so the providers' origins are among them.
+    /// - Parameter formTargets: other origins that forms may lead to. Browsers also apply the rule to redirects after a
+    ///   form, so they include the providers' origins.
     static func page(
         _ title: String, status: HTTPResponse.Status = .ok, formTargets: [String] = [], _ body: String
     ) -> Response {
@@ -50,7 +50,7 @@ enum HTML {
             body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
         response.headers[.contentSecurityPolicy] = policy
         response.headers[.xContentTypeOptions] = "nosniff"
-        // With `no-referrer` browsers would hide the origin of our own forms, too.
+        // With `no-referrer` browsers would also hide the origin of our own forms.
         if let name = HTTPField.Name("Referrer-Policy") { response.headers[name] = "same-origin" }
         return response
     }

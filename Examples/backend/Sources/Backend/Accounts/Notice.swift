@@ -1,6 +1,6 @@
 import TokenVault
 
-/// What just happened, as the page that comes next says it. Only its name is in an address, so nobody can put words there.
+/// The result of an action, as the next page reports it. The URL contains only its name, so no one can inject a text.
 enum Notice: String {
     case connected, reconnected, renamed, disconnected, disconnecting, refused, otherAccount, notBound, expired, failed
     case signedOut
@@ -28,7 +28,7 @@ enum Notice: String {
         }
     }
 
-    /// What a person can do about an error of the vault.
+    /// How a person can react to an error of the vault.
     init(_ error: VaultError) {
         self =
             switch error.code {
