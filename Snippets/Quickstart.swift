@@ -11,7 +11,7 @@ let vault = try await Vault.open(at: "/var/lib/app/tokens.vault", unlockedBy: .k
 let users = try await UserManager(vault: vault, transport: AsyncHTTPTransport())
 
 // Log alice in: give her browser a cookie, and send it to `request.url`; its callback brings back the code and the cookie.
-let request = try await users.beginLogIn(userId: "alice", provider: "acme")
+let request = try await users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
 let cookie = request.binding.reveal()  // Set-Cookie: login=…; HttpOnly; Secure; SameSite=Lax
 let done = try await users.completeLogIn(.url(callbackURL), boundTo: BrowserBinding(cookie))
 

@@ -33,6 +33,7 @@ package final class BackupScheduler: Service {
             _ = try await self.makeOne()
             return self.options.interval
         } failed: { error in
+            self.vault.logger.warning("a backup failed", metadata: ["reason": "\(type(of: error))"])
             self.options.onEvent?(.failed(error))
             return min(self.options.interval, Self.pauseAfterFailure)
         }

@@ -28,6 +28,8 @@ package final class RootKeyScheduler: Service {
         try await routine.run(timeToNext: timeToNext) {
             try await self.rotate().isComplete ? self.options.interval : Self.pause
         } failed: { error in
+            self.vault.logger.warning(
+                "the root key could not be rotated", metadata: ["reason": "\(type(of: error))"])
             self.options.onEvent?(.failed(error))
             return Self.pause
         }

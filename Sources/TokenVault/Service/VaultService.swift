@@ -77,7 +77,9 @@ public final class VaultService: Service {
         var jobs: [any Service] = []
         if let scheduler = options.scheduler { jobs.append(RenewalScheduler(users, options: scheduler)) }
         if let backups = options.backups { jobs.append(BackupScheduler(vault, options: backups)) }
-        if let rotation = options.rootKey { jobs.append(RootKeyScheduler(vault, options: rotation)) }
+        if let interval = options.rootKeyInterval {
+            jobs.append(RootKeyScheduler(vault, options: RootKeySchedule(every: interval)))
+        }
         for observer in options.observers { jobs.append(LoginObservation(vault, observer)) }
         self.jobs = jobs
     }

@@ -28,7 +28,9 @@ extension UserManager {
     /// sequence ends when the task is cancelled and when the vault is closed.
     public func sessionStates(of session: SessionRef) -> some AsyncSequence<SessionState, Never> & Sendable {
         let (vault, names) = (vault, names)
-        return SessionStates { vault.sessions.subscribeToStates(names.feed(session)) } isVisible: {
+        return SessionStates {
+            vault.sessions.subscribeToStates(names.feed(session))
+        } isVisible: {
             guard case .login(let id) = session.choice, names != .whole else { return true }
             return (try? await vault.handle(of: names.login(.login(id)))) != nil
         }
@@ -51,5 +53,7 @@ extension UserManager {
     }
 
     /// The events of this user's logins, from now on. The user need not exist yet.
-    public func events(userId: String) -> some AsyncSequence<SessionEvent, Never> & Sendable { events(of: .user(userId)) }
+    public func events(userId: String) -> some AsyncSequence<SessionEvent, Never> & Sendable {
+        events(of: .user(userId))
+    }
 }

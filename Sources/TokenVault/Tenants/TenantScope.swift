@@ -43,7 +43,11 @@ package struct TenantScope: Hashable, Sendable {
         case nil: .all
         case .login(let id): .login(id.handle)
         case .user(let userId):
-            if let tenant { .user(tenant.qualify(userId)) } else { .user(ArgumentCheck.isForeign(userId) ? "" : userId) }
+            if let tenant {
+                .user(tenant.qualify(userId))
+            } else {
+                .user(ArgumentCheck.isForeign(userId) ? "" : userId)
+            }
         }
     }
 

@@ -71,14 +71,15 @@ struct LogInOptions: ParsableArguments {
         let scope = try scope.map { try Scope($0) }
         if let into {
             return try await users.beginLogIn(
-                into: .login(try await LoginSelection.id(into, in: users.vault)), redirectURI: redirectURI,
-                scope: scope, dpop: dpop,
-                loginHint: loginHint, parameters: try parameters, acceptsOtherAccount: anyAccount)
+                LogInRequest(
+                    into: .login(try await LoginSelection.id(into, in: users.vault)), redirectURI: redirectURI,
+                    scope: scope, dpop: dpop, loginHint: loginHint, parameters: try parameters,
+                    acceptsOtherAccount: anyAccount))
         }
         return try await users.beginLogIn(
-            userId: qualified(user ?? ""), provider: qualified(provider ?? ""), redirectURI: redirectURI, scope: scope,
-            dpop: dpop,
-            label: label, loginHint: loginHint, parameters: try parameters)
+            LogInRequest(
+                userId: qualified(user ?? ""), provider: qualified(provider ?? ""), redirectURI: redirectURI,
+                scope: scope, dpop: dpop, label: label, loginHint: loginHint, parameters: try parameters))
     }
 
     /// The provider's name.
@@ -96,9 +97,9 @@ struct LogInOptions: ParsableArguments {
         var parameters = try parameters
         if let loginHint { parameters.extra.append(FormParameter("login_hint", loginHint)) }
         return try await users.beginDeviceLogIn(
-            userId: qualified(user), provider: qualified(provider), scope: scope.map { try Scope($0) }, dpop: dpop,
-            label: label,
-            usesPKCE: usesPKCE, parameters: parameters)
+            LogInRequest(
+                userId: qualified(user), provider: qualified(provider), scope: scope.map { try Scope($0) }, dpop: dpop,
+                label: label, parameters: parameters), usesPKCE: usesPKCE)
     }
 
     /// The name in the vault.

@@ -95,7 +95,7 @@ struct Victim {
 
     /// The code flow, with a server that asks nobody.
     private func logIn() async throws {
-        let request = try await users.beginLogIn(userId: user, provider: options.required("provider"))
+        let request = try await users.beginLogIn(LogInRequest(userId: user, provider: options.required("provider")))
         guard let url = URLComponents(string: request.url) else { throw Options.Missing(name: "url") }
         var get = HTTPRequest(
             method: .get, scheme: "http", authority: "\(url.host ?? ""):\(url.port ?? 0)",

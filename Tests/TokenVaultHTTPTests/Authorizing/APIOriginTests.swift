@@ -11,7 +11,7 @@ struct APIOriginTests {
     private func allow(_ origins: [String], _ world: ResourceWorld) async throws {
         var change = ProviderChange()
         change.apiOrigins = try origins.map { try APIOrigin($0, allowsInsecureLoopback: true) }
-        try await world.users.vault.updateProvider(named: "dev", change)
+        try await world.users.vault.changeProvider(named: "dev", change)
     }
 
     private func expectRefusal(_ body: () async throws -> Void) async {
@@ -70,10 +70,10 @@ struct APIOriginTests {
             let vault = try await world.temporary.openAgain()
             var change = ProviderChange()
             change.addedAPIOrigins = [try APIOrigin("https://api.acme.example")]
-            try await vault.updateProvider(named: "dev", change)
+            try await vault.changeProvider(named: "dev", change)
             await expectRefusal { _ = try await world.client.send(world.request(), userId: "alice") }
             change.addedAPIOrigins = [try APIOrigin(world.server.base, allowsInsecureLoopback: true)]
-            try await vault.updateProvider(named: "dev", change)
+            try await vault.changeProvider(named: "dev", change)
             #expect(try await world.client.send(world.request(), userId: "alice").head.status == .ok)
             await vault.close()
         }
@@ -107,11 +107,11 @@ struct APIOriginTests {
             #expect(try await vault.provider(named: "dev").apiOrigins == [one])
             var change = ProviderChange()
             change.removedAPIOrigins = [one]
-            await #expect { try await vault.updateProvider(named: "dev", change) } throws: { error in
+            await #expect { try await vault.changeProvider(named: "dev", change) } throws: { error in
                 (error as? VaultError)?.code == .invalidArgument
             }
             #expect(try await vault.provider(named: "dev").apiOrigins == [one])
-            let update = try await vault.updateProvider(named: "dev", ProviderChange(apiOrigins: []))
+            let update = try await vault.changeProvider(named: "dev", ProviderChange(apiOrigins: []))
             #expect(update.changes.map(\.field) == ["apiOrigins"])
             #expect(update.changes.map(\.previous) == ["https://api.acme.example"])
             #expect(try await vault.provider(named: "dev").apiOrigins.isEmpty)

@@ -84,7 +84,7 @@ struct MutualWorld {
     /// A login through the server's own page, in a browser that shows no certificate.
     @discardableResult
     func logIn(_ user: String = "alice", at provider: String = "dev") async throws -> Login {
-        let begun = try await users.beginLogIn(userId: user, provider: provider)
+        let begun = try await users.beginLogIn(LogInRequest(userId: user, provider: provider))
         let path = String(begun.url.dropFirst("http://127.0.0.1:\(server.port)".count))
         let request = HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:\(server.port)", path: path)
         let reply = try await transport.send(request, body: [], limits: .patient)

@@ -96,7 +96,7 @@ struct FAPIWireTests {
         try await temporary.vault.addProvider(registration(key, .required))
         var change = ProviderChange()
         change.dpop = .optional
-        await #expect(throws: VaultError.self) { try await temporary.vault.updateProvider(named: "bank", change) }
+        await #expect(throws: VaultError.self) { try await temporary.vault.changeProvider(named: "bank", change) }
         await temporary.vault.close()
     }
 

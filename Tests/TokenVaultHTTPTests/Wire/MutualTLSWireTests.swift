@@ -119,7 +119,7 @@ struct MutualTLSWireTests {
             #expect(try await world.vault.login(login.id).failure == nil)
             var change = ProviderChange()
             change.authentication = .selfSignedTLSClientAuth(try own.client)
-            let update = try await world.vault.updateProvider(named: "dev", change)
+            let update = try await world.vault.changeProvider(named: "dev", change)
             #expect(update.changes.map(\.field) == ["clientCertificate"])
             #expect(update.changes.allSatisfy { $0.previous == nil && $0.current == nil })
             #expect(try await world.users.accessToken(for: .login(login.id), .renewed).generation == 2)
@@ -228,17 +228,17 @@ struct MutualTLSWireTests {
         var change = ProviderChange()
         change.bindsTokensToCertificate = true
         change.authentication = .clientSecretPost(try ClientSecret("secret"))
-        #expect(try await vault.updateProvider(named: "dev", change).current.certificate != nil)
+        #expect(try await vault.changeProvider(named: "dev", change).current.certificate != nil)
         change = ProviderChange()
         change.tokenCertificate = .remove
-        await #expect(throws: VaultError.self) { try await vault.updateProvider(named: "dev", change) }
+        await #expect(throws: VaultError.self) { try await vault.changeProvider(named: "dev", change) }
         change.bindsTokensToCertificate = false
-        #expect(try await vault.updateProvider(named: "dev", change).current.certificate == nil)
+        #expect(try await vault.changeProvider(named: "dev", change).current.certificate == nil)
         change = ProviderChange()
         change.authentication = .tlsClientAuth(try own.client)
-        _ = try await vault.updateProvider(named: "dev", change)
+        _ = try await vault.changeProvider(named: "dev", change)
         change.authentication = ClientAuthentication.none
-        #expect(try await vault.updateProvider(named: "dev", change).current.certificate == nil)
+        #expect(try await vault.changeProvider(named: "dev", change).current.certificate == nil)
         await vault.close()
     }
 }

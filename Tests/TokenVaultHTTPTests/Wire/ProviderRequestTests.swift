@@ -54,7 +54,7 @@ struct ProviderRequestTests {
         }
 
         func logIn(_ user: String = "alice") async throws -> Login {
-            let request = try await users.beginLogIn(userId: user, provider: "dev", loginHint: user)
+            let request = try await users.beginLogIn(LogInRequest(userId: user, provider: "dev", loginHint: user))
             let reply = try await visit(request.url)
             return try await users.completeLogIn(
                 .url(try #require(reply.response.headerFields[.location])), boundTo: request.binding
@@ -73,7 +73,8 @@ struct ProviderRequestTests {
         configuration.requiresPushedRequests = true
         configuration.noncePolicy = .required(rotation: .seconds(300))
         let setting = try await Setting(configuration, client: "demo", profile: Self.pushed)
-        let request = try await setting.users.beginLogIn(userId: "alice", provider: "dev", loginHint: "alice")
+        let request = try await setting.users.beginLogIn(
+            LogInRequest(userId: "alice", provider: "dev", loginHint: "alice"))
         let names = try #require(URLComponents(string: request.url)?.queryItems).map(\.name).sorted()
         #expect(names == ["client_id", "request_uri"])
 

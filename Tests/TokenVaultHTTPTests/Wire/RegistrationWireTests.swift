@@ -117,7 +117,7 @@ struct RegistrationWireTests {
                 #expect(error.code == .protocolViolation)
                 #expect(error.message.contains("may have registered a client"))
             }
-            #expect(try await world.vault.providers().isEmpty)
+            #expect(try await world.vault.providerEntries().isEmpty)
             // Once, and no second time.
             #expect(world.server.log.records.count { $0.path == "/register" } == 1)
         }
@@ -144,7 +144,7 @@ struct RegistrationWireTests {
                 #expect(error.code == .invalidArgument)
                 #expect(error.answer?.words.contains("redirect") == true)
             }
-            #expect(try await world.vault.providers().isEmpty)
+            #expect(try await world.vault.providerEntries().isEmpty)
         }
     }
 

@@ -20,13 +20,14 @@ struct StepUpWireTests {
             #expect(challenge.contextClasses == ["urn:mfa", "urn:key"])
             #expect(challenge.maximumAge == .seconds(300))
             #expect(world.renewals == 0)
-            try await world.users.vault.updateProvider(named: "dev", world.authorizationEndpoint())
+            try await world.users.vault.changeProvider(named: "dev", world.authorizationEndpoint())
             var parameters = challenge.logInParameters
             parameters.authorizationDetails = #"[{"type":"payment"}]"#
             parameters.maximumAge = nil
             let begun = try await world.users.beginLogIn(
-                userId: "bob", provider: "dev", redirectURI: RedirectURI("http://127.0.0.1/callback"),
-                parameters: parameters)
+                LogInRequest(
+                    userId: "bob", provider: "dev", redirectURI: RedirectURI("http://127.0.0.1/callback"),
+                    parameters: parameters))
             let strong = try await world.users.completeLogIn(
                 .url(try await world.visit(begun.url)), boundTo: begun.binding
             ).login

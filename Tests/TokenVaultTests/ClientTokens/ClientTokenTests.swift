@@ -166,7 +166,7 @@ struct ClientTokenTests {
         _ = try await world.users.clientToken(provider: "acme")
         var change = ProviderChange()
         change.clientID = try ClientID("client-2")
-        try await world.vault.updateProvider(named: "acme", change)
+        try await world.vault.changeProvider(named: "acme", change)
         #expect(try await world.users.clientToken(provider: "acme").name == "c2")
     }
 

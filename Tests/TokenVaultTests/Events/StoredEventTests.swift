@@ -47,7 +47,7 @@ struct StoredEventTests {
         let world = try await World()
         let login = try await world.addChain()
         try await world.kill(login)
-        let request = try await world.users.beginLogIn(into: .login(login.id))
+        let request = try await world.users.beginLogIn(LogInRequest(into: .login(login.id)))
         let cursor = try await world.vault.eventHead()
         world.transport.enqueue(.generation("2"))
         _ = try await world.users.completeUnboundLogIn(.url("?code=CANARY-code&state=\(request.state)"))
@@ -171,7 +171,7 @@ struct StoredEventTests {
         #expect(found.map(\.cause) == [.grantExpires])
         #expect(found.first?.date == start.addingTimeInterval(7_776_000))
         // Logged in again, it is a new grant.
-        let request = try await world.users.beginLogIn(into: .login(login.id))
+        let request = try await world.users.beginLogIn(LogInRequest(into: .login(login.id)))
         world.transport.enqueue(.generation("3"), .status(.ok))
         _ = try await world.users.completeUnboundLogIn(.url("?code=CANARY-code&state=\(request.state)"))
         try await world.settleRevocations()

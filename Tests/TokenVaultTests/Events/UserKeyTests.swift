@@ -51,6 +51,6 @@ struct UserKeyTests {
         let two = try await world.addChain(user: Self.decomposed, name: "2")
         #expect(try await world.users.accessToken(userId: Self.composed).login == one.id)
         #expect(try await world.users.accessToken(userId: Self.decomposed).login == two.id)
-        #expect(try await world.vault.users().entries.count == 2)
+        #expect(try await world.vault.userPage().entries.count == 2)
     }
 }

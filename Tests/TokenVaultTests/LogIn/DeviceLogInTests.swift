@@ -31,7 +31,8 @@ struct DeviceLogInTests {
         var parameters = LogInParameters()
         parameters.resources = ["https://api.example"]
         let device = try await world.users.beginDeviceLogIn(
-            userId: "alice", provider: "acme", label: "tv", parameters: parameters, context: ["room": "4"])
+            LogInRequest(userId: "alice", provider: "acme", label: "tv", parameters: parameters, context: ["room": "4"])
+        )
         #expect(device.userCode == "WDJB-MJHT")
         #expect(device.verificationURI == "https://acme.example/device")
         #expect(device.verificationURIComplete == "https://acme.example/device?user_code=WDJB-MJHT")
@@ -75,7 +76,7 @@ struct DeviceLogInTests {
     @Test func aLostConnectionAndASlowServerAreAskedLessOften() async throws {
         let world = try await world()
         world.transport.enqueue(codes())
-        let device = try await world.users.beginDeviceLogIn(userId: "alice", provider: "acme")
+        let device = try await world.users.beginDeviceLogIn(LogInRequest(userId: "alice", provider: "acme"))
         let start = world.time.uptime()
         world.transport.enqueue(
             .error("authorization_pending"), .error("slow_down"), .failure(.maybeSent, .timeout),
@@ -93,7 +94,7 @@ struct DeviceLogInTests {
     func aRefusalIsTheEnd(error: String, code expected: String) async throws {
         let world = try await world()
         world.transport.enqueue(codes(), .error(error))
-        let device = try await world.users.beginDeviceLogIn(userId: "alice", provider: "acme")
+        let device = try await world.users.beginDeviceLogIn(LogInRequest(userId: "alice", provider: "acme"))
         let found = await world.withTimePassing { await code { try await world.users.completeDeviceLogIn(device) } }
         #expect(found?.name == expected)
         #expect(world.transport.requestCount == 2)
@@ -102,7 +103,7 @@ struct DeviceLogInTests {
     @Test func afterItsTimeNothingIsAsked() async throws {
         let world = try await world()
         world.transport.enqueue(codes(#","interval":400"#), .error("authorization_pending"))
-        let device = try await world.users.beginDeviceLogIn(userId: "alice", provider: "acme")
+        let device = try await world.users.beginDeviceLogIn(LogInRequest(userId: "alice", provider: "acme"))
         let found = await world.withTimePassing { await code { try await world.users.completeDeviceLogIn(device) } }
         #expect(found == .logInExpired)
         #expect(world.transport.requestCount == 2)
@@ -111,7 +112,8 @@ struct DeviceLogInTests {
     @Test func aBoundLogInKeepsItsKeyAndTheServersNonce() async throws {
         let world = try await world(dpop: .required)
         world.transport.enqueue(codes())
-        let device = try await world.users.beginDeviceLogIn(userId: "alice", provider: "acme", usesPKCE: true)
+        let device = try await world.users.beginDeviceLogIn(
+            LogInRequest(userId: "alice", provider: "acme"), usesPKCE: true)
         let challenge = try #require(world.transport.requests.first?.form["code_challenge"])
         world.transport.enqueue(
             .error("use_dpop_nonce", headers: [.dpopNonce: "n-1"]), .error("authorization_pending"),
@@ -126,7 +128,7 @@ struct DeviceLogInTests {
     @Test func aProviderWithoutTheEndpointIsNotAsked() async throws {
         let world = try await World()
         #expect(
-            await code { try await world.users.beginDeviceLogIn(userId: "alice", provider: "acme") }
+            await code { try await world.users.beginDeviceLogIn(LogInRequest(userId: "alice", provider: "acme")) }
                 == .providerMisconfigured)
         #expect(world.transport.requestCount == 0)
     }
@@ -142,13 +144,14 @@ struct DeviceLogInTests {
         let world = try await world()
         world.transport.enqueue(.json(body))
         #expect(
-            await code { try await world.users.beginDeviceLogIn(userId: "alice", provider: "acme") } == .tryLater)
+            await code { try await world.users.beginDeviceLogIn(LogInRequest(userId: "alice", provider: "acme")) }
+                == .tryLater)
     }
 
     @Test func aCancelledWaitEnds() async throws {
         let world = try await world()
         world.transport.enqueue(codes())
-        let device = try await world.users.beginDeviceLogIn(userId: "alice", provider: "acme")
+        let device = try await world.users.beginDeviceLogIn(LogInRequest(userId: "alice", provider: "acme"))
         let task = Task { try await world.users.completeDeviceLogIn(device) }
         await world.time.waitForSleepers()
         task.cancel()

@@ -17,7 +17,7 @@ struct LogInAgainTests {
         _ world: World, _ login: Login, dpop: Bool? = nil, acceptsOtherAccount: Bool = false
     ) async throws -> AuthorizationRequest {
         try await world.users.beginLogIn(
-            into: .login(login.id), dpop: dpop, acceptsOtherAccount: acceptsOtherAccount)
+            LogInRequest(into: .login(login.id), dpop: dpop, acceptsOtherAccount: acceptsOtherAccount))
     }
 
     @discardableResult
@@ -222,7 +222,7 @@ struct LogInAgainTests {
 
     @Test func anotherAccountIsRefusedUnlessItIsWanted() async throws {
         let world = try await openID()
-        let first = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let first = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         world.transport.enqueue(tokens("1", first, subject: "CANARY-alice", world.now))
         let login = try await complete(world, first)
         var request = try await begin(world, login)
@@ -341,7 +341,7 @@ struct LogInAgainTests {
         let vault = try await Vault.open(at: path, unlockedBy: key, options: world.temporary.options)
         let users = try await UserManager(vault: vault, transport: world.transport, options: World.options)
         #expect(await code { try await users.updateAccessToken(userId: "alice") } == .held)
-        let request = try await users.beginLogIn(into: .user("alice"))
+        let request = try await users.beginLogIn(LogInRequest(into: .user("alice")))
         world.transport.enqueue(.generation("2"), .generation("3"))
         let again = try await users.completeLogIn(
             .url("?code=CANARY-code&state=\(request.state)"), boundTo: request.binding)
@@ -372,7 +372,7 @@ struct LogInAgainTests {
         let login = try await world.addChain(name: "1")
         world.transport.enqueue(.generation("2"), .status(.ok))
         let again = try await world.users.logIn(
-            into: .user("alice", provider: "acme"), authorizationCode: AuthorizationCode("CANARY-code"),
+            LogInRequest(into: .user("alice", provider: "acme")), authorizationCode: AuthorizationCode("CANARY-code"),
             codeVerifier: CodeVerifier.random())
         #expect(again.id == login.id)
         try await world.settleRevocations()

@@ -15,8 +15,8 @@ struct LogInBindingTests {
     /// callback. It has no binding, or one of a log-in of her own.
     @Test func aVictimsConsentDoesNotGoToTheAttackersAccount() async throws {
         let world = try await World()
-        let mallorys = try await world.users.beginLogIn(userId: "mallory", provider: "acme")
-        let alices = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let mallorys = try await world.users.beginLogIn(LogInRequest(userId: "mallory", provider: "acme"))
+        let alices = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         for cookie in [alices.binding, .random()] {
             #expect(
                 await code { try await world.users.completeLogIn(.url(callback(mallorys)), boundTo: cookie) }
@@ -41,7 +41,7 @@ struct LogInBindingTests {
 
     @Test func aCallbackInAnotherUsersSessionIsRefused() async throws {
         let world = try await World()
-        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let request = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         #expect(
             await code {
                 try await world.users.completeLogIn(
@@ -55,7 +55,7 @@ struct LogInBindingTests {
 
     @Test func aCookieThatWentThroughTextStillBinds() async throws {
         let world = try await World()
-        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let request = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         #expect(request.binding.reveal().utf8.count == 43)
         let cookie = try BrowserBinding(request.binding.reveal())
         world.transport.enqueue(.generation("1"))
@@ -64,8 +64,8 @@ struct LogInBindingTests {
 
     @Test func twoLogInsHaveTwoBindings() async throws {
         let world = try await World()
-        let one = try await world.users.beginLogIn(userId: "alice", provider: "acme")
-        let other = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let one = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
+        let other = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         #expect(one.binding != other.binding)
         #expect(!one.url.contains(one.binding.reveal()))
     }
@@ -73,12 +73,12 @@ struct LogInBindingTests {
     @Test func theUnboundFormSaysSo() async throws {
         let world = try await World()
         let request = try await world.users.beginLogIn(
-            userId: "alice", provider: "acme", context: ["returnTo": "/calendar"])
+            LogInRequest(userId: "alice", provider: "acme", context: ["returnTo": "/calendar"]))
         world.transport.enqueue(.generation("1"))
         let done = try await world.users.completeUnboundLogIn(.url(callback(request)))
         #expect(done.login.userId == "alice")
         #expect(done.context == ["returnTo": "/calendar"])
-        let second = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let second = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         world.transport.enqueue(.generation("2"))
         let code = try AuthorizationCode("CANARY-code")
         #expect(
@@ -88,7 +88,7 @@ struct LogInBindingTests {
     @Test func whatWasNotSentStaysBound() async throws {
         let world = try await World()
         let request = try await world.users.beginLogIn(
-            userId: "alice", provider: "acme", context: ["returnTo": "/calendar"])
+            LogInRequest(userId: "alice", provider: "acme", context: ["returnTo": "/calendar"]))
         let url = callback(request)
         #expect(
             await code { try await world.users.completeLogIn(.url(url), boundTo: request.binding) } == .network)
@@ -108,7 +108,9 @@ struct LogInBindingTests {
         ]
         for context in contexts {
             #expect(
-                await code { try await world.users.beginLogIn(userId: "alice", provider: "acme", context: context) }
+                await code {
+                    try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme", context: context))
+                }
                     == .invalidArgument)
         }
     }

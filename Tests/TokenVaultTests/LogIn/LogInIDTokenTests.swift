@@ -38,7 +38,7 @@ struct LogInIDTokenTests {
 
     @Test func whoLoggedInCanBeReadAndIsNotPrinted() async throws {
         let world = try await world()
-        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let request = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         let nonce = try #require(self.nonce(request))
         #expect(nonce.utf8.count == 32)
         world.transport.enqueue(tokens(SampleIDToken(nonce: nonce, now: world.now).text))
@@ -59,7 +59,7 @@ struct LogInIDTokenTests {
     /// Providers that give no refresh token name the user too.
     @Test func whoLoggedInCanBeReadWithoutARefreshTokenToo() async throws {
         let world = try await world()
-        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let request = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         let token = SampleIDToken(nonce: nonce(request), now: world.now).text
         world.transport.enqueue(
             .json(
@@ -82,8 +82,8 @@ struct LogInIDTokenTests {
 
     @Test func everyLogInHasANonceOfItsOwn() async throws {
         let world = try await world()
-        let one = try await world.users.beginLogIn(userId: "alice", provider: "acme")
-        let other = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let one = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
+        let other = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         #expect(nonce(one) != nonce(other))
         // Alice's browser brings the code of one log-in, and its id token answers the other.
         world.transport.enqueue(tokens(SampleIDToken(nonce: nonce(other), now: world.now).text), .status(.ok))
@@ -102,7 +102,7 @@ struct LogInIDTokenTests {
         ] as [@Sendable (inout SampleIDToken) -> Void])
     func aWrongIDTokenIsNoLogIn(_ change: @Sendable (inout SampleIDToken) -> Void) async throws {
         let world = try await world()
-        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let request = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         var token = SampleIDToken(nonce: nonce(request), now: world.now)
         change(&token)
         world.transport.enqueue(tokens(token.text), .status(.ok))
@@ -117,7 +117,7 @@ struct LogInIDTokenTests {
     /// Its code may be of a log-in that asked for no id token, of another user.
     @Test func aReplyWithoutTheIDTokenIsNoLogIn() async throws {
         let world = try await world()
-        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let request = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         world.transport.enqueue(.generation("1"), .status(.ok))
         #expect(await code { try await complete(world, request) } == .protocolViolation)
         #expect(await code { try await world.vault.user("alice") } == .unknownUser)
@@ -133,7 +133,7 @@ struct LogInIDTokenTests {
             "client":{"idTokenMayBeMissing":true}}
             """#.utf8)
         let world = try await World(provider: registration)
-        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let request = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         world.transport.enqueue(.generation("1"))
         #expect(try await complete(world, request).claims == nil)
     }
@@ -157,7 +157,7 @@ struct LogInIDTokenTests {
 
     @Test func anEncryptedIDTokenIsNoLogIn() async throws {
         let world = try await world()
-        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let request = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         world.transport.enqueue(tokens("e30.e30.e30.e30.e30"), .status(.ok))
         #expect(await code { try await complete(world, request) } == .protocolViolation)
     }
@@ -167,7 +167,8 @@ struct LogInIDTokenTests {
             let world = try await world()
             var parameters = LogInParameters()
             parameters.maximumAge = .seconds(300)
-            let request = try await world.users.beginLogIn(userId: "alice", provider: "acme", parameters: parameters)
+            let request = try await world.users.beginLogIn(
+                LogInRequest(userId: "alice", provider: "acme", parameters: parameters))
             var token = SampleIDToken(nonce: nonce(request), now: world.now)
             token.claims["auth_time"] = "\(Int(world.now.timeIntervalSince1970) - age)"
             world.transport.enqueue(tokens(token.text), .status(.ok))
@@ -176,7 +177,8 @@ struct LogInIDTokenTests {
         let world = try await world()
         var parameters = LogInParameters()
         parameters.maximumAge = .seconds(300)
-        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme", parameters: parameters)
+        let request = try await world.users.beginLogIn(
+            LogInRequest(userId: "alice", provider: "acme", parameters: parameters))
         world.transport.enqueue(.generation("1"), .status(.ok))
         #expect(await code { try await complete(world, request) } == .protocolViolation)
     }
@@ -186,7 +188,7 @@ struct LogInIDTokenTests {
     @Test func aPublishedKeyIsTheOnlyOneThatSigns() async throws {
         let world = try await world(keys: true)
         for (signer, expected) in [(key, nil), (P256.Signing.PrivateKey(), VaultError.Code.protocolViolation)] {
-            let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+            let request = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
             var token = SampleIDToken(nonce: nonce(request), now: world.now)
             token.key = signer
             // The keys are fetched once.
@@ -207,18 +209,18 @@ struct LogInIDTokenTests {
         let world = try await world(keys: true)
         let old = P256.Signing.PrivateKey()
         world.transport.enqueue(.json(SampleIDToken.keySet(old, name: "k0")))
-        var request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        var request = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         var token = SampleIDToken(nonce: nonce(request), now: world.now)
         (token.key, token.header["kid"]) = (old, "\"k0\"")
         world.transport.enqueue(tokens(token.text))
         _ = try await complete(world, request)
         world.time.advance(by: .seconds(120))
-        request = try await world.users.beginLogIn(userId: "bob", provider: "acme")
+        request = try await world.users.beginLogIn(LogInRequest(userId: "bob", provider: "acme"))
         token = SampleIDToken(nonce: nonce(request), now: world.now)
         token.key = key
         world.transport.enqueue(tokens(token.text), .json(SampleIDToken.keySet(key)))
         #expect(try await complete(world, request).claims?.isSignatureChecked == true)
-        request = try await world.users.beginLogIn(userId: "carol", provider: "acme")
+        request = try await world.users.beginLogIn(LogInRequest(userId: "carol", provider: "acme"))
         token = SampleIDToken(nonce: nonce(request), now: world.now)
         (token.key, token.header["kid"]) = (key, "\"made-up\"")
         world.transport.enqueue(tokens(token.text), .status(.ok))
@@ -229,7 +231,7 @@ struct LogInIDTokenTests {
     /// OpenID Connect Core §3.1.3.7, item 6: it came from the token endpoint itself.
     @Test func withoutKeysTheConnectionVouches() async throws {
         let world = try await world(keys: true)
-        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let request = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         world.transport.enqueue(
             .status(.serviceUnavailable), tokens(SampleIDToken(nonce: nonce(request), now: world.now).text))
         #expect(try await complete(world, request).claims?.isSignatureChecked == false)

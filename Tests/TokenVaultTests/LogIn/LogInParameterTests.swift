@@ -28,7 +28,8 @@ struct LogInParameterTests {
         asked.contextClasses = ["gold", "silver"]
         asked.authorizationDetails = #"[{"type":"payment"}]"#
         asked.extra = [FormParameter("ui_locales", "de fr")]
-        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme", parameters: asked)
+        let request = try await world.users.beginLogIn(
+            LogInRequest(userId: "alice", provider: "acme", parameters: asked))
         let sent = parameters(of: request.url)
         #expect(sent.filter { $0.name == "resource" }.map(\.value) == asked.resources)
         for (name, value) in [
@@ -45,7 +46,8 @@ struct LogInParameterTests {
         let world = try await World()
         var asked = LogInParameters()
         asked.resources = ["https://one.example/", "https://two.example/"]
-        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme", parameters: asked)
+        let request = try await world.users.beginLogIn(
+            LogInRequest(userId: "alice", provider: "acme", parameters: asked))
         world.transport.enqueue(.generation("1"))
         _ = try await world.users.completeLogIn(
             .url("?code=CANARY-code&state=\(request.state)"), boundTo: request.binding)
@@ -53,8 +55,8 @@ struct LogInParameterTests {
         #expect(FormCodec.decode(body)?.filter { $0.name == "resource" }.map(\.value) == asked.resources)
         world.transport.enqueue(.generation("2"))
         _ = try await world.users.logIn(
-            userId: "bob", provider: "acme", authorizationCode: AuthorizationCode("CANARY-code"),
-            codeVerifier: .random(), resources: asked.resources)
+            LogInRequest(userId: "bob", provider: "acme", resources: asked.resources),
+            authorizationCode: AuthorizationCode("CANARY-code"), codeVerifier: .random())
         let second = try #require(world.transport.requests.last?.body)
         #expect(FormCodec.decode(second)?.filter { $0.name == "resource" }.count == 2)
     }
@@ -77,7 +79,10 @@ struct LogInParameterTests {
         change(&asked)
         let parameters = asked
         #expect(
-            await code { try await world.users.beginLogIn(userId: "alice", provider: "acme", parameters: parameters) }
+            await code {
+                try await world.users.beginLogIn(
+                    LogInRequest(userId: "alice", provider: "acme", parameters: parameters))
+            }
                 == .invalidArgument)
         #expect(world.transport.requestCount == 0)
     }
@@ -85,7 +90,7 @@ struct LogInParameterTests {
     @Test func whatIsOnlyTakenPushedIsPushed() async throws {
         let world = try await World(provider: try pushing())
         world.transport.enqueue(.json(#"{"request_uri":"urn:example:1","expires_in":60}"#, status: .created))
-        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let request = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         #expect(request.url.hasSuffix("request_uri=urn%3Aexample%3A1"))
         // The browser has a minute to get there, and the user ten to come back.
         #expect(request.urlExpiresAt == world.now.addingTimeInterval(60))
@@ -98,11 +103,12 @@ struct LogInParameterTests {
 
     @Test func withoutAPushTheURLLivesAsLongAsTheLogIn() async throws {
         let world = try await World()
-        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let request = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         #expect(request.urlExpiresAt == request.expiresAt)
         let blind = try await World(provider: try pushing { $0.pushedAuthorizationEndpoint = nil })
         #expect(
-            await code { try await blind.users.beginLogIn(userId: "a", provider: "acme") } == .providerMisconfigured)
+            await code { try await blind.users.beginLogIn(LogInRequest(userId: "a", provider: "acme")) }
+                == .providerMisconfigured)
     }
 
     @Test(arguments: [
@@ -115,7 +121,7 @@ struct LogInParameterTests {
         world.transport.fallback = .json(
             #"{"error":"\#(error)","error_description":"not CANARY-client-secret"}"#, status: .badRequest)
         do {
-            _ = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+            _ = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
             Issue.record("the request was taken")
         } catch let failure as VaultError {
             #expect(failure.code == expected)
@@ -139,7 +145,7 @@ struct LogInParameterTests {
         reply: ScriptedReply, expected: VaultError.Code, words: String
     ) async throws {
         let world = try await World()
-        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let request = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         world.transport.enqueue(reply)
         do {
             _ = try await world.users.completeLogIn(
@@ -154,7 +160,7 @@ struct LogInParameterTests {
 
     @Test func aRefusalInTheCallbackIsToldWithItsWords() async throws {
         let world = try await World()
-        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let request = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         let url = "?error=access_denied&error_description=not%20today%1B%5B31m&state=\(request.state)"
         do {
             _ = try await world.users.completeLogIn(.url(url), boundTo: request.binding)
@@ -169,7 +175,7 @@ struct LogInParameterTests {
         var registration = try Sample.provider()
         registration.requiresIssuerInCallback = true
         let world = try await World(provider: registration)
-        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let request = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         do {
             _ = try await world.users.completeLogIn(
                 .url("?error=invalid_scope&state=\(request.state)"), boundTo: request.binding)

@@ -22,7 +22,7 @@ struct LogInTests {
     @Test func aLogInBegunHereIsCompletedThere() async throws {
         let world = try await World()
         let request = try await world.users.beginLogIn(
-            userId: "alice", provider: "acme", label: "work", loginHint: "alice@acme.example")
+            LogInRequest(userId: "alice", provider: "acme", label: "work", loginHint: "alice@acme.example"))
         let sent = query(request.url)
         #expect(request.url.hasPrefix("https://acme.example/authorize?"))
         #expect(sent["response_type"] == "code")
@@ -53,20 +53,20 @@ struct LogInTests {
 
     @Test func noLogInBeginsForADisabledUser() async throws {
         let world = try await World()
-        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let request = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         world.transport.enqueue(.generation("1"))
         _ = try await world.users.completeLogIn(.url(callback(request)), boundTo: request.binding)
         _ = try await world.users.disableUser("alice")
         await #expect(throws: VaultError.self) {
-            try await world.users.beginLogIn(userId: "alice", provider: "acme")
+            try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         }
         try await world.users.enableUser("alice")
-        _ = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        _ = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
     }
 
     @Test func aCallbackCompletesOnce() async throws {
         let world = try await World()
-        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let request = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         world.transport.enqueue(.generation("1"))
         _ = try await world.users.completeLogIn(.url(callback(request)), boundTo: request.binding)
         #expect(
@@ -77,7 +77,7 @@ struct LogInTests {
 
     @Test func aLogInThatTookTooLongIsOver() async throws {
         let world = try await World()
-        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let request = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         #expect(request.expiresAt == world.now.addingTimeInterval(600))
         world.time.advance(by: .seconds(601))
         #expect(
@@ -88,7 +88,7 @@ struct LogInTests {
 
     @Test func stateAndCodeAloneComplete() async throws {
         let world = try await World()
-        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let request = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         world.transport.enqueue(.generation("1"))
         let done = try await world.users.completeLogIn(
             .parameters(state: request.state, code: AuthorizationCode("CANARY-code")), boundTo: request.binding)
@@ -97,7 +97,7 @@ struct LogInTests {
 
     @Test func aRefusedLogInIsToldAsRefused() async throws {
         let world = try await World()
-        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let request = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         #expect(
             await code {
                 try await world.users.completeLogIn(
@@ -108,7 +108,7 @@ struct LogInTests {
 
     @Test func anAnswerOfAnotherServerIsNotTaken() async throws {
         let world = try await World()
-        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let request = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         let forged = callback(request, "code=CANARY-code&iss=https%3A%2F%2Fevil.example")
         #expect(
             await code { try await world.users.completeLogIn(.url(forged), boundTo: request.binding) }
@@ -126,7 +126,7 @@ struct LogInTests {
 
     @Test func aCodeThatWasNotSentCanBeTriedAgain() async throws {
         let world = try await World()
-        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let request = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         #expect(
             await code { try await world.users.completeLogIn(.url(callback(request)), boundTo: request.binding) }
                 == .network)
@@ -143,7 +143,7 @@ struct LogInTests {
     ])
     func aCodeThatBringsNothingMakesNoLogin(reply: ScriptedReply, expected: VaultError.Code) async throws {
         let world = try await World()
-        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let request = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         world.transport.enqueue(reply)
         #expect(
             await code { try await world.users.completeLogIn(.url(callback(request)), boundTo: request.binding) }
@@ -154,7 +154,7 @@ struct LogInTests {
 
     @Test func aBoundLogInUsesOneKeyForItsWholeLife() async throws {
         let world = try await World()
-        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme", dpop: true)
+        let request = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme", dpop: true))
         let thumbprint = try #require(query(request.url)["dpop_jkt"])
         #expect(thumbprint.count == 43)
         world.transport.enqueue(
@@ -175,19 +175,21 @@ struct LogInTests {
     @Test func theDPoPPolicyOfAProviderHolds() async throws {
         let never = try await World(provider: Sample.provider(dpop: .never))
         #expect(
-            await code { try await never.users.beginLogIn(userId: "a", provider: "acme", dpop: true) }
+            await code { try await never.users.beginLogIn(LogInRequest(userId: "a", provider: "acme", dpop: true)) }
                 == .invalidArgument)
         let required = try await World(provider: Sample.provider(dpop: .required))
         #expect(
-            await code { try await required.users.beginLogIn(userId: "a", provider: "acme", dpop: false) }
+            await code { try await required.users.beginLogIn(LogInRequest(userId: "a", provider: "acme", dpop: false)) }
                 == .invalidArgument)
-        let request = try await required.users.beginLogIn(userId: "a", provider: "acme")
+        let request = try await required.users.beginLogIn(LogInRequest(userId: "a", provider: "acme"))
         #expect(query(request.url)["dpop_jkt"] != nil)
     }
 
     @Test func unknownProvidersAreRefused() async throws {
         let world = try await World()
-        #expect(await code { try await world.users.beginLogIn(userId: "a", provider: "no") } == .unknownProvider)
+        #expect(
+            await code { try await world.users.beginLogIn(LogInRequest(userId: "a", provider: "no")) }
+                == .unknownProvider)
         #expect(
             await code {
                 try await world.users.addLogin(userId: "a", provider: "no", refreshToken: Sample.refreshToken())

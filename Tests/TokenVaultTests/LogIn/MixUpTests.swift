@@ -45,7 +45,8 @@ struct MixUpTests {
                 await code { try await world.vault.updateProvider(named: "other", sharing) } == .invalidArgument)
             let begun = await code {
                 try await world.users.beginLogIn(
-                    userId: "alice", provider: "other", redirectURI: RedirectURI("https://app.example/callback"))
+                    LogInRequest(
+                        userId: "alice", provider: "other", redirectURI: RedirectURI("https://app.example/callback")))
             }
             #expect(begun == .invalidArgument)
         }
@@ -88,7 +89,7 @@ struct MixUpTests {
     ])
     func aCallbackComesToItsOwnRedirectURI(at place: String, isTaken: Bool) async throws {
         let world = try await World()
-        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let request = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         if isTaken { world.transport.enqueue(.generation("1")) }
         let outcome = await code {
             try await world.users.completeLogIn(
@@ -100,7 +101,7 @@ struct MixUpTests {
 
     @Test func stateAndCodeNeedTheNameThatWasPromised() async throws {
         let world = try await World(provider: try naming())
-        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let request = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         func complete(_ issuer: String?) async -> VaultError.Code? {
             await code {
                 try await world.users.completeLogIn(
@@ -111,7 +112,7 @@ struct MixUpTests {
         #expect(await complete(nil) == .protocolViolation)
         world.transport.enqueue(.generation("1"))
         #expect(await complete("https://acme.example") == nil)
-        let second = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let second = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         let forged = await code {
             try await world.users.completeLogIn(
                 .parameters(
@@ -125,9 +126,11 @@ struct MixUpTests {
 
     @Test func aFloodOfLogInsEndsTheOldestOfThatUserAlone() async throws {
         let world = try await World()
-        let bobs = try await world.users.beginLogIn(userId: "bob", provider: "acme")
+        let bobs = try await world.users.beginLogIn(LogInRequest(userId: "bob", provider: "acme"))
         var begun: [AuthorizationRequest] = []
-        for _ in 0..<30 { begun.append(try await world.users.beginLogIn(userId: "mallory", provider: "acme")) }
+        for _ in 0..<30 {
+            begun.append(try await world.users.beginLogIn(LogInRequest(userId: "mallory", provider: "acme")))
+        }
         world.transport.enqueue(.generation("1"), .generation("2"), .generation("3"))
         func complete(_ request: AuthorizationRequest) async -> VaultError.Code? {
             await code {

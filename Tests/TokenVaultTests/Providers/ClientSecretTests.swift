@@ -126,7 +126,7 @@ struct ClientSecretTests {
                 } else { .generation("1") }
             return try await reply.reply(to: request)
         }
-        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let request = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         let login = try await world.users.completeLogIn(
             .url("https://app.example/callback?code=CANARY-code&state=\(request.state)"), boundTo: request.binding
         ).login

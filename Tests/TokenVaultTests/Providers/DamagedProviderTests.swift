@@ -55,8 +55,8 @@ struct DamagedProviderTests {
         try damage(world, "provider")
         let warnings = try await world.vault.checkReadiness()
         #expect(warnings.map(\.code) == [.quarantined])
-        #expect(try await world.vault.providers().count == 1)
-        guard case .damaged(let handle, let problem)? = try await world.vault.providers().first else {
+        #expect(try await world.vault.providerEntries().count == 1)
+        guard case .damaged(let handle, let problem)? = try await world.vault.providerEntries().first else {
             Issue.record("the damaged provider is not listed")
             return
         }

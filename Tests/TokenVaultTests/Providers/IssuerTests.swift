@@ -50,7 +50,7 @@ struct IssuerTests {
         let secret = try ClientSecret("CANARY-secret")
         #expect(await code { try await add(world, authentication: .clientSecretBasic(secret)) } == .invalidArgument)
         #expect(await code { try await add(world, dpop: .required) } == .invalidArgument)
-        #expect(try await world.vault.providers().count == 1)
+        #expect(try await world.vault.providerEntries().count == 1)
     }
 
     @Test func wrongValuesAreRefusedBeforeAnythingIsSent() async throws {

@@ -18,7 +18,7 @@ struct ProfileTests {
 
     private func logIn(_ world: World, dpop: DPoPKey? = nil) async throws -> Login {
         try await world.users.logIn(
-            userId: "alice", provider: "acme", authorizationCode: AuthorizationCode("CANARY-code"),
+            LogInRequest(userId: "alice", provider: "acme"), authorizationCode: AuthorizationCode("CANARY-code"),
             codeVerifier: .random(), dpopKey: dpop)
     }
 
@@ -77,7 +77,7 @@ struct ProfileTests {
         registration.profile = "generic"
         registration.profileDocument = Array(#"{"profile":1,"name":"own","source":[]}"#.utf8)
         #expect(await code { try await world.vault.addProvider(registration) } == .invalidArgument)
-        #expect(try await world.vault.providers().compactMap(\.provider?.name) == ["acme"])
+        #expect(try await world.vault.providerEntries().compactMap(\.provider?.name) == ["acme"])
     }
 
     @Test func aLogInIsPushedAndItsNonceGoesWithTheCode() async throws {
@@ -90,7 +90,7 @@ struct ProfileTests {
         world.transport.enqueue(.error("use_dpop_nonce", headers: nonce))
         world.transport.enqueue(
             .json(#"{"request_uri":"urn:example:1","expires_in":60}"#, status: .created, headers: nonce))
-        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let request = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
         #expect(request.url == "https://acme.example/authorize?client_id=client-1&request_uri=urn%3Aexample%3A1")
         #expect(world.transport.requests.map(\.path) == ["/par", "/par"])
         #expect(world.transport.requests.last?.form["code_challenge_method"] == "S256")
@@ -107,7 +107,7 @@ struct ProfileTests {
     @Test func withoutAnEndpointForThemNoRequestIsPushed() async throws {
         let world = try await World(provider: try provider("bluesky") { $0.dpop = .required })
         #expect(
-            await code { try await world.users.beginLogIn(userId: "alice", provider: "acme") }
+            await code { try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme")) }
                 == .providerMisconfigured)
         #expect(world.transport.requests.isEmpty)
     }

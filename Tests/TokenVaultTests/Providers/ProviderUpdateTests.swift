@@ -19,7 +19,7 @@ struct ProviderUpdateTests {
 
     @Test func whatChangedIsToldBeforeAndAfter() async throws {
         let world = try await World()
-        let update = try await world.vault.updateProvider(
+        let update = try await world.vault.changeProvider(
             named: "acme",
             change {
                 $0.authorizationEndpoint = try .set(EndpointURL("https://acme.example/v2/authorize"))
@@ -48,7 +48,7 @@ struct ProviderUpdateTests {
     @Test func nothingChangedIsNoNews() async throws {
         let world = try await World()
         let before = try await world.vault.store.provider(named: "acme")
-        let update = try await world.vault.updateProvider(
+        let update = try await world.vault.changeProvider(
             named: "acme", change { $0.tokenEndpoint = try EndpointURL("https://acme.example/token") })
         #expect(update.changes.isEmpty)
         #expect(try await world.vault.store.provider(named: "acme").revision == before.revision)
@@ -67,7 +67,7 @@ struct ProviderUpdateTests {
         #expect(try await world.vault.store.provider(named: "acme") == before)
         #expect(
             try await world.vault.store.auditEntries(after: 0, limit: 100).allSatisfy { $0.kind != .providerUpdated })
-        let update = try await world.vault.updateProvider(named: "acme", wanted, force: true, expecting: preview)
+        let update = try await world.vault.changeProvider(named: "acme", wanted, force: true, expecting: preview)
         #expect(update == preview)
     }
 
@@ -75,9 +75,9 @@ struct ProviderUpdateTests {
         let world = try await World()
         let wanted = try change { $0.scope = try .set(Scope("read")) }
         let preview = try await world.vault.previewProviderUpdate(named: "acme", wanted)
-        try await world.vault.updateProvider(named: "acme", change { $0.scope = try .set(Scope("admin")) })
+        try await world.vault.changeProvider(named: "acme", change { $0.scope = try .set(Scope("admin")) })
         let error = await #expect(throws: VaultError.self) {
-            try await world.vault.updateProvider(named: "acme", wanted, expecting: preview)
+            try await world.vault.changeProvider(named: "acme", wanted, expecting: preview)
         }
         #expect(error?.code == .conflict)
         await #expect(try world.vault.provider(named: "acme").scope?.description == "admin")
@@ -85,7 +85,7 @@ struct ProviderUpdateTests {
 
     @Test func secretsAreNeitherToldNorWrittenDown() async throws {
         let world = try await World()
-        let update = try await world.vault.updateProvider(
+        let update = try await world.vault.changeProvider(
             named: "acme",
             change {
                 $0.authentication = .clientSecretBasic(try ClientSecret("CANARY-secret-2"))
@@ -122,12 +122,12 @@ struct ProviderUpdateTests {
         try await world.addChain()
         let wanted = try change(Self.orphaning[index])
         let error = await #expect(throws: VaultError.self) {
-            try await world.vault.updateProvider(named: "acme", wanted)
+            try await world.vault.changeProvider(named: "acme", wanted)
         }
         #expect(error?.code == .inUse)
         #expect(error?.message.contains("1 login ") == true)
         await #expect(try world.vault.provider(named: "acme").tokenEndpoint.rawValue == "https://acme.example/token")
-        let update = try await world.vault.updateProvider(named: "acme", wanted, force: true)
+        let update = try await world.vault.changeProvider(named: "acme", wanted, force: true)
         #expect(update.orphanedLogins == 1)
         #expect(
             try await world.vault.store.auditEntries(after: 0, limit: 100).last?.detail.contains(
@@ -148,7 +148,7 @@ struct ProviderUpdateTests {
     func whatKeepsGrantsAliveNeedsNoForce(_ index: Int) async throws {
         let world = try await World()
         try await world.addChain()
-        let update = try await world.vault.updateProvider(named: "acme", change(Self.harmless[index]))
+        let update = try await world.vault.changeProvider(named: "acme", change(Self.harmless[index]))
         #expect(!update.changes.isEmpty)
         #expect(update.orphanedLogins == 0)
     }
@@ -159,7 +159,7 @@ struct ProviderUpdateTests {
         _ = try await world.users.addLogin(
             userId: "alice", provider: "acme", accessToken: Sample.accessToken(), expiresAt: nil)
         for body in Self.orphaning {
-            try await world.vault.updateProvider(named: "acme", change(body))
+            try await world.vault.changeProvider(named: "acme", change(body))
         }
     }
 
@@ -172,9 +172,9 @@ struct ProviderUpdateTests {
             { $0.revocationEndpoint = .remove },
             { $0.revocationEndpoint = try .set(EndpointURL("https://other.example/revoke")) },
         ] {
-            #expect(await code { try await world.vault.updateProvider(named: "acme", change(body)) } == .inUse)
+            #expect(await code { try await world.vault.changeProvider(named: "acme", change(body)) } == .inUse)
         }
-        let update = try await world.vault.updateProvider(
+        let update = try await world.vault.changeProvider(
             named: "acme", change { $0.revocationEndpoint = .remove }, force: true)
         #expect(update.orphanedRevocations == 1)
         #expect(update.orphanedLogins == 0)
@@ -195,7 +195,7 @@ struct ProviderUpdateTests {
         let before = try await world.vault.store.provider(named: "acme")
         #expect(
             await code {
-                try await world.vault.updateProvider(named: "acme", change(Self.unusable[index]), force: true)
+                try await world.vault.changeProvider(named: "acme", change(Self.unusable[index]), force: true)
             }
                 == .invalidArgument)
         #expect(try await world.vault.store.provider(named: "acme") == before)
@@ -204,7 +204,7 @@ struct ProviderUpdateTests {
     @Test func anUnknownProviderIsNotChanged() async throws {
         let world = try await World()
         #expect(
-            await code { try await world.vault.updateProvider(named: "nobody", ProviderChange()) } == .unknownProvider)
+            await code { try await world.vault.changeProvider(named: "nobody", ProviderChange()) } == .unknownProvider)
     }
 
     @Test func aChangedSecretIsUsedAtOnceInEveryProcess() async throws {
@@ -217,7 +217,7 @@ struct ProviderUpdateTests {
         // The breaker is open: nothing is sent.
         #expect(await code { try await world.users.accessToken(userId: "alice") } == .providerMisconfigured)
         #expect(world.transport.requests.count == 1)
-        try await other.vault.updateProvider(
+        try await other.vault.changeProvider(
             named: "acme", change { $0.authentication = .clientSecretBasic(try ClientSecret("CANARY-secret-2")) })
         world.transport.enqueue(.generation("2"))
         #expect(try await world.users.accessToken(userId: "alice").name == "2")
@@ -228,8 +228,8 @@ struct ProviderUpdateTests {
     @Test func twoChangesAtOnceBothHold() async throws {
         let world = try await World()
         let other = try await world.anotherProcess()
-        async let first = world.vault.updateProvider(named: "acme", change { $0.scope = try .set(Scope("one")) })
-        async let second = other.vault.updateProvider(
+        async let first = world.vault.changeProvider(named: "acme", change { $0.scope = try .set(Scope("one")) })
+        async let second = other.vault.changeProvider(
             named: "acme", change { $0.redirectURI = try .set(RedirectURI("https://app.example/two")) })
         _ = try await (first, second)
         let provider = try await world.vault.provider(named: "acme")
@@ -247,7 +247,7 @@ struct ProviderUpdateTests {
                 "introspection_endpoint":"https://acme.example/introspect"}
                 """.utf8), issuer: Issuer("https://acme.example"))
         try await world.addChain()
-        let update = try await world.vault.updateProvider(named: "acme", ProviderChange(metadata: metadata))
+        let update = try await world.vault.changeProvider(named: "acme", ProviderChange(metadata: metadata))
         #expect(
             update.changes.map(\.field) == [
                 "authorizationEndpoint", "tokenEndpoint", "revocationEndpoint", "introspectionEndpoint",

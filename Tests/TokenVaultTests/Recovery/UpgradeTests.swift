@@ -92,7 +92,7 @@ struct UpgradeTests {
             #expect(try await vault.user(user).logins.count == (user == "ivan" ? 2 : 1))
         }
         let hasRobot = name >= "v008"
-        #expect(try await vault.users().entries.count == (hasRobot ? 10 : 9))
+        #expect(try await vault.userPage().entries.count == (hasRobot ? 10 : 9))
         if hasRobot {
             let robot = try await vault.user("robot").logins
             #expect(robot.count == 66)

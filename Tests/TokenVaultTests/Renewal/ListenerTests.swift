@@ -79,13 +79,13 @@ struct ListenerTests {
         let loud = try await self.users(world, listener)
         world.transport.enqueue(.generation("1"), .error("invalid_grant"), .generation("2"), .status(.ok))
         let login = try await users.logIn(
-            userId: "alice", provider: "acme", authorizationCode: try AuthorizationCode("code"),
-            codeVerifier: nil, redirectURI: nil)
+            LogInRequest(userId: "alice", provider: "acme", redirectURI: nil),
+            authorizationCode: try AuthorizationCode("code"), codeVerifier: nil)
         world.expire()
         #expect(await code { try await users.accessToken(for: .login(login.id)) } == .refreshFailed)
         let again = try await users.logIn(
-            userId: "alice", provider: "acme", authorizationCode: try AuthorizationCode("code"),
-            codeVerifier: nil, redirectURI: nil)
+            LogInRequest(userId: "alice", provider: "acme", redirectURI: nil),
+            authorizationCode: try AuthorizationCode("code"), codeVerifier: nil)
         try await users.logOut(.login(again.id))
         await quiet.wait(for: 4)
         try #require(quiet.heard.count == 4)
@@ -95,7 +95,7 @@ struct ListenerTests {
         // What a listener throws reaches nobody.
         world.transport.enqueue(.generation("9"))
         _ = try await loud.logIn(
-            userId: "bob", provider: "acme", authorizationCode: try AuthorizationCode("code"), codeVerifier: nil,
-            redirectURI: nil)
+            LogInRequest(userId: "bob", provider: "acme", redirectURI: nil),
+            authorizationCode: try AuthorizationCode("code"), codeVerifier: nil)
     }
 }

@@ -247,7 +247,7 @@ struct OutcomeTests {
             .tokens(accessToken: "CANARY-access-2", refreshToken: "CANARY-refresh-2", scope: "read"),
             .tokens(accessToken: "CANARY-access-3", refreshToken: "CANARY-refresh-3", scope: "write read"))
         let login = try await world.users.logIn(
-            userId: "alice", provider: "acme", authorizationCode: AuthorizationCode("CANARY-code"),
+            LogInRequest(userId: "alice", provider: "acme"), authorizationCode: AuthorizationCode("CANARY-code"),
             codeVerifier: .random())
         for scope in ["read", "write read"] {
             #expect(try await world.users.accessToken(for: .login(login.id), .renewed).scope?.description == scope)
@@ -273,7 +273,7 @@ struct OutcomeTests {
         }
         world.transport.enqueue(reply("1", "https://acme.example"), reply("2", "https://evil.example"))
         let login = try await world.users.logIn(
-            userId: "alice", provider: "acme", authorizationCode: AuthorizationCode("CANARY-code"),
+            LogInRequest(userId: "alice", provider: "acme"), authorizationCode: AuthorizationCode("CANARY-code"),
             codeVerifier: .random())
         world.transport.fallback = reply("3", "https://evil.example")
         #expect(await code { try await world.users.accessToken(for: .login(login.id), .renewed) } == .protocolViolation)

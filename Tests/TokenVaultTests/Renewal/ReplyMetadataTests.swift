@@ -26,7 +26,7 @@ struct ReplyMetadataTests {
 
     private func logIn(_ world: World) async throws -> Login {
         try await world.users.logIn(
-            userId: "alice", provider: "acme", authorizationCode: AuthorizationCode("CANARY-code"),
+            LogInRequest(userId: "alice", provider: "acme"), authorizationCode: AuthorizationCode("CANARY-code"),
             codeVerifier: .random())
     }
 

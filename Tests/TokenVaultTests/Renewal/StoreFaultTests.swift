@@ -118,7 +118,7 @@ struct StoreFaultTests {
         world.transport.enqueue(.generation("1"))
         let login = try await world.withTimePassing {
             try await users.logIn(
-                userId: "alice", provider: "acme", authorizationCode: AuthorizationCode("CANARY-code"),
+                LogInRequest(userId: "alice", provider: "acme"), authorizationCode: AuthorizationCode("CANARY-code"),
                 codeVerifier: .random())
         }
         #expect(login.generation == 1)
@@ -135,8 +135,8 @@ struct StoreFaultTests {
             #expect(
                 await code {
                     try await users.logIn(
-                        userId: "alice", provider: "acme", authorizationCode: AuthorizationCode("CANARY-code"),
-                        codeVerifier: .random())
+                        LogInRequest(userId: "alice", provider: "acme"),
+                        authorizationCode: AuthorizationCode("CANARY-code"), codeVerifier: .random())
                 } == .storageFull)
         }
         #expect(world.transport.requests.last?.form["token"] == "CANARY-refresh-1")

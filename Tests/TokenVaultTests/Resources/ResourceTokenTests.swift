@@ -206,7 +206,7 @@ struct ResourceTokenTests {
         world.transport.enqueue(
             .tokens(accessToken: "CANARY-access-1", refreshToken: "CANARY-refresh-1", scope: "read write"))
         let login = try await world.users.logIn(
-            userId: "alice", provider: "acme", authorizationCode: AuthorizationCode("CANARY-code"),
+            LogInRequest(userId: "alice", provider: "acme"), authorizationCode: AuthorizationCode("CANARY-code"),
             codeVerifier: .random())
         for scope in ["admin", "read admin", ""] {
             #expect(

@@ -33,7 +33,7 @@ struct StepUpTests {
         #expect(try await world.users.accessToken(userId: "alice").name == "1")
         #expect(world.transport.requestCount == 0)
         let begun = try await world.users.beginLogIn(
-            userId: "alice", provider: "acme", parameters: challenge.logInParameters)
+            LogInRequest(userId: "alice", provider: "acme", parameters: challenge.logInParameters))
         #expect(begun.url.contains("acr_values=urn%3Amfa+phr") || begun.url.contains("acr_values=urn%3Amfa%20phr"))
         #expect(begun.url.contains("max_age=300"))
     }

@@ -80,7 +80,7 @@ struct SocialPlusStateTests {
         world.transport.enqueue(answer.behind(gate))
         let logIn = Task {
             try await world.users.logIn(
-                userId: "alice", provider: "acme", authorizationCode: AuthorizationCode("code"),
+                LogInRequest(userId: "alice", provider: "acme"), authorizationCode: AuthorizationCode("code"),
                 codeVerifier: CodeVerifier.random())
         }
         await world.transport.waitForRequests(1)

@@ -63,11 +63,11 @@ struct TenantTests {
             #expect(try await view.sessionState(userId: "alice") == .established)
         }
         // The whole vault shows all of them, each under a name of its own.
-        let users = try await world.vault.users().entries.compactMap { entry in
+        let users = try await world.vault.userPage().entries.compactMap { entry in
             if case .user(let user) = entry { user.id } else { nil }
         }
         #expect(Set(users) == ["alice", "\u{1D}one\u{1D}alice", "\u{1D}two\u{1D}alice"])
-        #expect(try await world.vault.providers().count == 3)
+        #expect(try await world.vault.providerEntries().count == 3)
         let summaries = try await world.vault.tenants()
         #expect(summaries.map(\.tenant.name) == ["one", "two"])
         #expect(summaries.allSatisfy { $0.users == 1 && $0.logins == 1 && $0.providers == 1 })
@@ -92,7 +92,7 @@ struct TenantTests {
             #expect(await code { try await users.setLabel("x", of: ref) } == .unknownLogin)
             #expect(await code { try await users.setMetadata(["a": "b"], of: ref) } == .unknownLogin)
             #expect(await code { try await users.sessionPhase(of: ref) } == .unknownLogin)
-            #expect(await code { try await one.beginLogIn(into: .login(foreign)) } == .unknownLogin)
+            #expect(await code { try await one.beginLogIn(LogInRequest(into: .login(foreign))) } == .unknownLogin)
             #expect(await code { try await one.login(foreign) } == .unknownLogin)
         }
         for text in ["\u{1D}two\u{1D}alice", "two\u{1D}alice", "\u{1D}alice"] {
@@ -115,7 +115,8 @@ struct TenantTests {
         #expect(
             await code { try await users.addLogin(userId: name, accessToken: Sample.accessToken()) } == .invalidArgument
         )
-        #expect(await code { try await users.beginLogIn(userId: name, provider: "acme") } == .invalidArgument)
+        #expect(
+            await code { try await users.beginLogIn(LogInRequest(userId: name, provider: "acme")) } == .invalidArgument)
         #expect(await code { try await users.eraseUser(name) } == .invalidArgument)
         #expect(await code { try await users.disableUser(name) } == .invalidArgument)
         #expect(await code { try await users.enableUser(name) } == .invalidArgument)
@@ -129,14 +130,16 @@ struct TenantTests {
         #expect(try await world.vault.storedEvents(after: .start, of: .user(name)).events.isEmpty)
         // Nor are a user and a provider of two tenants brought together.
         #expect(
-            await code { try await users.beginLogIn(userId: "alice", provider: "\u{1D}one\u{1D}acme") }
+            await code { try await users.beginLogIn(LogInRequest(userId: "alice", provider: "\u{1D}one\u{1D}acme")) }
                 == .unknownProvider)
-        #expect(await code { try await one.beginLogIn(userId: "alice", provider: "other") } == .unknownProvider)
+        #expect(
+            await code { try await one.beginLogIn(LogInRequest(userId: "alice", provider: "other")) }
+                == .unknownProvider)
     }
 
     @Test func aLogInIsCompletedInItsTenantAlone() async throws {
         let (world, one, two, _) = try await scene()
-        let begun = try await one.beginLogIn(userId: "bob", provider: "acme", label: "work")
+        let begun = try await one.beginLogIn(LogInRequest(userId: "bob", provider: "acme", label: "work"))
         let callback = LogInCallback.url("?code=CANARY-code&state=\(begun.state)")
         #expect(
             await code { try await two.completeLogIn(callback, boundTo: begun.binding) } == .unknownAuthorizationRequest

@@ -15,7 +15,7 @@ struct TestDoubleTests {
             #expect(FileManager.default.fileExists(atPath: temporary.path))
             let second = try await temporary.openAgain()
             try await second.addProvider(Sample.provider())
-            #expect(try await temporary.vault.providers().count == 1)
+            #expect(try await temporary.vault.providerEntries().count == 1)
             await second.close()
             await temporary.vault.close()
         }

@@ -125,7 +125,7 @@ struct BadInputTests {
         let calls: [@Sendable () async throws -> Any] = [
             { try await world.users.accessToken(userId: "CANARY-nobody") },
             { try await world.users.accessToken(userId: "CANARY-user") },
-            { try await world.users.beginLogIn(userId: "CANARY-user", provider: "CANARY-provider") },
+            { try await world.users.beginLogIn(LogInRequest(userId: "CANARY-user", provider: "CANARY-provider")) },
             { try await world.users.completeLogIn(.url("CANARY-url"), boundTo: .random()) },
             { try await world.users.completeUnboundLogIn(.url("CANARY-url")) },
             { try await world.vault.user("CANARY-nobody") },

@@ -39,7 +39,7 @@ struct CanaryTests {
         let seen = Findings()
         let users = world.users
         let login = try await world.addChain(user: Self.userId, dpopKey: .generate())
-        await seen.attempt { try await users.beginLogIn(userId: Self.userId, provider: "acme").binding }
+        await seen.attempt { try await users.beginLogIn(LogInRequest(userId: Self.userId, provider: "acme")).binding }
         await seen.attempt { try await users.accessToken(for: .login(login.id)) }
         world.transport.enqueue(
             .tokens(accessToken: "CANARY-access-2", refreshToken: "CANARY-refresh-2", tokenType: "DPoP"),
@@ -67,7 +67,7 @@ struct CanaryTests {
         await seen.attempt { try await users.accessToken(userId: "CANARY-user-nobody") }
         await seen.attempt { try await users.disableUser(Self.userId) }
         await seen.attempt { try await world.vault.status() }
-        await seen.attempt { try await world.vault.providers() }
+        await seen.attempt { try await world.vault.providerEntries() }
         await seen.attempt { try await world.vault.keySlots() }
         seen.show(KeySource.passphrase(Passphrase("CANARY-passphrase")))
         return seen

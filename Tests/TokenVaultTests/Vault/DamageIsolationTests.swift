@@ -59,8 +59,8 @@ struct DamageIsolationTests {
             userId: "alice", provider: "acme", accessToken: Sample.accessToken("ended-2"),
             expiresAt: time.now().addingTimeInterval(3_600), refreshToken: Sample.refreshToken("ended-2"))
         try await users.logOut(.login(other.id))
-        _ = try await users.beginLogIn(userId: victim, provider: "spoiled")
-        let begun = try await users.beginLogIn(userId: "erin", provider: "acme")
+        _ = try await users.beginLogIn(LogInRequest(userId: victim, provider: "spoiled"))
+        let begun = try await users.beginLogIn(LogInRequest(userId: "erin", provider: "acme"))
         let handle = try #require(logins[victim]?.handle)
         try await vault.store.keepUnusableReply(
             UnusableReplyRecord(
@@ -173,12 +173,13 @@ private struct Transcript {
             }.sorted().joined(separator: ", ")
         }
         await note("providers") {
-            try await vault.providers().compactMap(\.provider?.name).filter { $0 != "spoiled" }.joined(separator: ",")
+            try await vault.providerEntries().compactMap(\.provider?.name).filter { $0 != "spoiled" }.joined(
+                separator: ",")
         }
         await note("provider") { try await vault.provider(named: "acme").clientID.rawValue }
         await note("profile") { try await vault.profile(ofProvider: "acme").name }
         await note("users") {
-            try await vault.users().entries.compactMap { entry in
+            try await vault.userPage().entries.compactMap { entry in
                 if case .user(let user) = entry, user.id != victim { user.id } else { nil }
             }.sorted().joined(separator: ",")
         }
@@ -231,7 +232,7 @@ private struct Transcript {
         await note("update a provider") {
             var change = ProviderChange()
             change.scope = try .set(Scope("other"))
-            return "\(try await vault.updateProvider(named: "acme", change).changes.map(\.field))"
+            return "\(try await vault.changeProvider(named: "acme", change).changes.map(\.field))"
         }
         await note("remove a provider") {
             try await vault.removeProvider(named: "idle")
@@ -242,7 +243,7 @@ private struct Transcript {
             return try await users.completeLogIn(.url(callback), boundTo: begun.binding).login.userId
         }
         await note("begin a log-in") {
-            String(try await users.beginLogIn(userId: "alice", provider: "acme").url.prefix(24))
+            String(try await users.beginLogIn(LogInRequest(userId: "alice", provider: "acme")).url.prefix(24))
         }
         await note("add a login") {
             try await users.addLogin(
@@ -281,7 +282,7 @@ private struct Transcript {
         await note("erase a user") { "\(try await users.eraseUser("dora").isComplete)" }
         await note("erase another") { "\(try await users.eraseUser("alice").isComplete)" }
         await note("users at the end") {
-            try await vault.users().entries.compactMap { entry in
+            try await vault.userPage().entries.compactMap { entry in
                 if case .user(let user) = entry, user.id != "victim" { user.id } else { nil }
             }.sorted().joined(separator: ",")
         }

@@ -151,7 +151,7 @@ import VaultStorage
                 }
             }
         }
-        for case .user(let user) in try await vault.users().entries { outcomes["listed \(user.id)"] = "\(user)" }
+        for case .user(let user) in try await vault.userPage().entries { outcomes["listed \(user.id)"] = "\(user)" }
         await vault.close()
         return outcomes
     }

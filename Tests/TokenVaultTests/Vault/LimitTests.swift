@@ -16,7 +16,7 @@ struct LimitTests {
         let world = try await World()
         let login = try await world.addChain()
         let count = limit > 0 ? 1 : 0
-        await #expect(try world.vault.users(limit: limit).entries.count == count)
+        await #expect(try world.vault.userPage(limit: limit).entries.count == count)
         await #expect(try world.vault.logins(limit: limit).count == count)
         await #expect(try world.vault.logins(ofUser: "alice", limit: limit).count == count)
         await #expect(try world.vault.pendingRevocations(limit: limit).entries.isEmpty)

@@ -89,7 +89,7 @@ struct VaultTests {
         #expect(await code { try await world.vault.removeProvider(named: "acme") } == .inUse)
         #expect(await code { try await world.vault.addProvider(Sample.provider()) } == .conflict)
         try await world.vault.addProvider(Sample.provider(name: "other"))
-        #expect(Set(try await world.vault.providers().compactMap(\.provider?.name)) == ["acme", "other"])
+        #expect(Set(try await world.vault.providerEntries().compactMap(\.provider?.name)) == ["acme", "other"])
         try await world.vault.removeProvider(named: "other")
         #expect(await code { try await world.vault.provider(named: "other") } == .unknownProvider)
     }
@@ -110,7 +110,7 @@ struct VaultTests {
         var ids: Set<String> = []
         var cursor: String?
         repeat {
-            let page = try await world.vault.users(after: cursor, limit: 3)
+            let page = try await world.vault.userPage(after: cursor, limit: 3)
             for case .user(let user) in page.entries { ids.insert(user.id) }
             cursor = page.next
         } while cursor != nil

@@ -21,7 +21,8 @@ struct LogInRoutes: Sendable {
         }
         do {
             let begun = try await users.beginLogIn(
-                userId: user, provider: settings.provider, redirectURI: settings.redirectURI, loginHint: user)
+                LogInRequest(
+                    userId: user, provider: settings.provider, redirectURI: settings.redirectURI, loginHint: user))
             var response = Response(status: .found, headers: [.location: begun.url, .cacheControl: "no-store"])
             response.setCookie(cookies.binding(begun.binding))
             return response

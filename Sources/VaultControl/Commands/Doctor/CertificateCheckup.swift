@@ -8,7 +8,7 @@ enum CertificateCheckup {
 
     static func findings(_ vault: Vault, now: Date) async -> [DoctorFinding] {
         do {
-            let providers = try await vault.providers().compactMap(\.provider)
+            let providers = try await vault.providerEntries().compactMap(\.provider)
             let findings = providers.compactMap { provider in
                 provider.certificate.map { finding($0, of: provider.name, now: now) }
             }

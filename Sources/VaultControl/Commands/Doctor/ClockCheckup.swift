@@ -27,7 +27,7 @@ enum ClockCheckup {
 
     static func findings(_ vault: Vault, _ access: VaultAccess) async -> [DoctorFinding] {
         do {
-            let providers = try await vault.providers().compactMap(\.provider)
+            let providers = try await vault.providerEntries().compactMap(\.provider)
             guard !providers.isEmpty else { return [DoctorFinding(.ok, .clock, "there is no provider to ask")] }
             let transport = try access.makeTransport()
             let findings = await withTaskGroup(of: (Int, DoctorFinding).self) { group in

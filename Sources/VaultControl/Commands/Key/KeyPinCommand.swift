@@ -22,7 +22,7 @@ struct KeyPinCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
         let (path, providers) = try await access.openUnpinned { vault in
-            let providers = try await vault.providers()
+            let providers = try await vault.providerEntries()
             Self.show(vault, providers, invocation)
             try confirmation.require(typing: "pin", to: "trust this vault from now on", invocation)
             return (try await vault.writePin(), providers.count)

@@ -180,7 +180,8 @@ struct ProviderAddCommand: VaultCommand {
     /// Shows the provider that would be added. Only its metadata was requested.
     private func plan(_ registration: ProviderRegistration, in vault: Vault, _ invocation: Invocation) async throws {
         let qualified = tenant.provider(name)
-        if try await vault.providers().contains(where: { $0.provider?.name == qualified }), replaceDamaged == nil {
+        if try await vault.providerEntries().contains(where: { $0.provider?.name == qualified }), replaceDamaged == nil
+        {
             throw exists
         }
         try await vault.refuseSharing(registration, of: tenant.tenant?.tenant)

@@ -12,7 +12,7 @@ struct ProviderListCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let all = try await VaultAccess(global, invocation).open { vault in
             try await vault.require(tenant?.tenant)
-            return try await vault.providers()
+            return try await vault.providerEntries()
         }
         // The tenant of an unreadable provider is sealed in it.
         let providers = all.filter { entry in

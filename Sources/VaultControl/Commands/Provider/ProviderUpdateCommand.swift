@@ -56,7 +56,7 @@ struct ProviderUpdateCommand: VaultCommand {
             let isAsked = !confirmation.isConfirmed && invocation.console.inputIsTerminal
             if isAsked { try invocation.console.write(changes.words(for: .error, invocation), to: .error) }
             try confirmation.require("Change provider \(Printable.shortened(name))", isFinal: false, invocation)
-            let update = try await vault.updateProvider(
+            let update = try await vault.changeProvider(
                 named: tenant.provider(name), change, force: force, expecting: preview)
             if invocation.isJSON || !isAsked {
                 try ProviderChanges(update, namesSecrets: change.namesSecrets).emit(invocation, isWritten: true)

@@ -22,7 +22,7 @@ struct TenantListCommand: VaultCommand {
         let tenants = try await VaultAccess(global, invocation).open { try await $0.tenants() }
         var listing = Listing("tenants", ["TENANT", "USERS", "LOGINS", "PROVIDERS"], invocation)
         try await listing.appendAll { (_: Int?) in (tenants.map(Self.record), nil) }
-        if tenants.isEmpty { invocation.hint("there is no tenant; services make them: users.tenant(_:)") }
+        if tenants.isEmpty { invocation.hint("there is no tenant; services make them: users.scoped(to: tenant)") }
     }
 
     private static func record(_ tenant: TenantSummary) -> OutputRecord {
@@ -63,7 +63,7 @@ struct TenantEraseCommand: VaultCommand {
             try confirmation.require(
                 "Erase tenant \(tenant.name) with \(Count.of(summary.users, "user")) and "
                     + Count.of(summary.logins, "login"), invocation)
-            return try await users.tenant(tenant).erase()
+            return try await users.erase(tenant)
         }
         try invocation.emit(
             OutputRecord([

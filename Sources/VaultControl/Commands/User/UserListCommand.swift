@@ -30,7 +30,7 @@ struct UserListCommand: VaultCommand {
             var listing = Listing("users", UserView.headings, invocation)
             var left = limit ?? .max
             try await listing.appendAll { cursor in
-                let page = try await vault.users(after: cursor, limit: Listing.pageSize)
+                let page = try await vault.userPage(after: cursor, limit: Listing.pageSize)
                 let wanted = page.entries.filter(isWanted).prefix(left)
                 left -= wanted.count
                 return (wanted.map(UserView.record), left > 0 ? page.next : nil)
@@ -47,7 +47,7 @@ struct UserListCommand: VaultCommand {
     private func printCount(_ vault: Vault, _ invocation: Invocation) async throws {
         var (users, damaged, cursor) = (0, 0, nil as String?)
         repeat {
-            let page = try await vault.users(after: cursor, limit: Listing.pageSize)
+            let page = try await vault.userPage(after: cursor, limit: Listing.pageSize)
             for entry in page.entries where isWanted(entry) {
                 if case .user = entry { users += 1 } else { damaged += 1 }
             }

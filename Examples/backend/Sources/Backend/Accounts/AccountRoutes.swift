@@ -96,8 +96,9 @@ struct AccountRoutes: Sendable {
     private func connect(_ session: BrowserSessions.Session, _ form: Form) async throws -> Response {
         let label = form.label.map { $0.trimmed }.flatMap { $0.isEmpty ? nil : $0 }
         let begun = try await users.beginLogIn(
-            userId: session.user, provider: form.provider ?? settings.provider, redirectURI: settings.redirectURI,
-            label: label, loginHint: session.user, context: ["returnTo": Self.place])
+            LogInRequest(
+                userId: session.user, provider: form.provider ?? settings.provider, redirectURI: settings.redirectURI,
+                label: label, loginHint: session.user, context: ["returnTo": Self.place]))
         return sent(begun)
     }
 
@@ -105,8 +106,9 @@ struct AccountRoutes: Sendable {
     private func reconnect(_ login: Login) async throws -> Response {
         sent(
             try await users.beginLogIn(
-                into: .login(login.id), redirectURI: settings.redirectURI, loginHint: login.userId,
-                context: ["returnTo": Self.place, "again": "yes"]))
+                LogInRequest(
+                    into: .login(login.id), redirectURI: settings.redirectURI, loginHint: login.userId,
+                    context: ["returnTo": Self.place, "again": "yes"])))
     }
 
     private func sent(_ begun: AuthorizationRequest) -> Response {
