@@ -150,7 +150,7 @@ private struct Random {
     }
 }
 
-extension Answer {
+extension ResultSet {
     fileprivate var rows: [[[UInt8]?]] {
         (0..<rowCount).map { row in
             (0..<columnCount).map { column in isNull(row, column) ? nil : unsafe Array(bytes(row, column)) }

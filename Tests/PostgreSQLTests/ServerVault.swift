@@ -101,7 +101,7 @@ final class ServerVault: Sendable {
     }
 
     @discardableResult
-    func sql(_ command: String) throws -> Answer {
+    func sql(_ command: String) throws -> ResultSet {
         let connection = try connect()
         defer { connection.close() }
         return try connection.answer(to: connection.send(Statement(command, isKept: false)))

@@ -52,7 +52,7 @@ package struct ClientRegistrationChange: Sendable {
 }
 
 /// A client as the provider has it registered, without its secrets (RFC 7591 §3.2.1).
-package struct RegisteredClient: Sendable, Equatable {
+package struct RegisteredClientView: Sendable, Equatable {
     package let clientID: ClientID
     /// In the provider's words, such as `client_secret_basic`; nil if it does not say.
     package let authenticationMethod: String?
@@ -64,7 +64,7 @@ package struct RegisteredClient: Sendable, Equatable {
     package let secretExpiresAt: Date?
 }
 
-extension RegisteredClient {
+extension RegisteredClientView {
     init(_ client: ClientInformation) {
         self.init(
             clientID: client.clientID, authenticationMethod: client.authenticationMethod,

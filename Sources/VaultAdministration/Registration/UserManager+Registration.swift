@@ -92,23 +92,30 @@ extension UserManager {
         }
     }
 
+<<<<<<< HEAD
     /// The registration as the provider has it now (RFC 7592 §2.1). Values that the provider replaces meanwhile, a
     /// secret or the token for the registration, are stored before this returns.
     package func registration(ofProvider name: String) async throws -> RegisteredClient {
         RegisteredClient(try await read(name).client)
+=======
+    /// The registration as the provider has it now (RFC 7592 §2.1). What the provider replaces meanwhile, a secret or the
+    /// token for the registration, is stored before this returns.
+    package func registration(ofProvider name: String) async throws -> RegisteredClientView {
+        RegisteredClientView(try await read(name).client)
+>>>>>>> 3373be693c2225176b180829c6492c6d1918bd47
     }
 
     /// Changes the registration at the provider (RFC 7592 §2.2).
     @discardableResult
     package func updateRegistration(
         ofProvider name: String, _ change: ClientRegistrationChange
-    ) async throws -> RegisteredClient {
+    ) async throws -> RegisteredClientView {
         let (client, management) = try await read(name)
         let outcome = await RegistrationEndpoint(transport: context.transport).update(
             client, change.members, management)
         let changed = try await keep(outcome, of: name, change)
         try? await audit(.clientRegistrationChanged, name, changed.clientID)
-        return RegisteredClient(changed)
+        return RegisteredClientView(changed)
     }
 
     /// Deletes the registration at the provider (RFC 7592 §2.3), and with it every grant of this client. The provider

@@ -150,7 +150,7 @@ struct ServerIntruder: Sendable {
         return connection
     }
 
-    private func run(_ sql: String, on connection: ServerConnection) throws -> Answer {
+    private func run(_ sql: String, on connection: ServerConnection) throws -> ResultSet {
         let command = try connection.send(Statement(sql, isKept: false))
         try connection.sync()
         return try connection.answer(to: command)

@@ -22,7 +22,7 @@ final class Flight: Sendable {
         fileprivate let answer = OneAnswer<Wait>()
     }
 
-    private struct Waiter {
+    private struct Waiting {
         let answer: OneAnswer<Wait>
         /// Which spooled tokens are good enough for this waiter.
         var accepts: @Sendable (SpooledReply) -> Bool = { _ in false }
@@ -35,7 +35,7 @@ final class Flight: Sendable {
         var ending: Ending?
         var hasNewSecret = false
         var spooled: SpooledReply?
-        var waiters: [Int: Waiter] = [:]
+        var waiters: [Int: Waiting] = [:]
         var joined = 0
         var cancelled = 0
         var onAbandon: (@Sendable () -> Void)?
@@ -77,7 +77,7 @@ final class Flight: Sendable {
         let (waiter, action) = state.withLock { state in
             state.joined += 1
             let waiter = Waiter(id: state.joined)
-            state.waiters[waiter.id] = Waiter(answer: waiter.answer)
+            state.waiters[waiter.id] = Waiting(answer: waiter.answer)
             guard isCaller, !state.hasCaller else { return (waiter, nil as (@Sendable () -> Void)?) }
             state.hasCaller = true
             defer { state.onCaller = nil }

@@ -68,9 +68,9 @@ struct AuditExportCommand: VaultCommand {
                 let facts: OutputRecord = [.data("first", Int(gap.lowerBound)), .data("through", Int(gap.upperBound))]
                 try invocation.console.write(OutputRecord([.data("gap", facts)]).json.text + "\n", to: .output)
             }
-            var record = AuditLines.record(record)
-            record += [.data("link", record.link.map { Data($0).base64EncodedString() })]
-            try invocation.console.write(record.json.text + "\n", to: .output)
+            var line = AuditLines.record(record)
+            line += [.data("link", record.link.map { Data($0).base64EncodedString() })]
+            try invocation.console.write(line.json.text + "\n", to: .output)
             position = record.sequence
             count += 1
             if record.damage != nil { hasDamage = true }

@@ -105,7 +105,7 @@ struct AuditLines {
     }
 
     static func record(_ record: AuditRecord) -> OutputRecord {
-        var record: OutputRecord = [
+        var line: OutputRecord = [
             .data("sequence", Int(record.sequence)), .data("time", record.date), .data("kind", record.kind),
             .data("user", record.userHandle), .data("login", record.login), .data("provider", record.provider),
             .data("revision", record.revision.map { Int($0) }),
@@ -114,7 +114,7 @@ struct AuditLines {
                 record.details.map { detail -> OutputRecord in
                     [.data("name", detail.name), .data("value", detail.value)]
                 }),
-            .data("actor", record.actor.map(record)),
+            .data("actor", record.actor.map { Self.record($0) }),
             .data("state", record.state.map { StateWords.code($0) }),
             .data("generation", record.generation.map { Int($0) }),
         ]
@@ -123,9 +123,9 @@ struct AuditLines {
                 .data("first", Int(pruning.first)), .data("through", Int(pruning.through)),
                 .data("removed", Int(pruning.removed)), .data("kept", Int(pruning.kept)),
             ]
-            record += [.data("pruned", facts)]
+            line += [.data("pruned", facts)]
         }
-        if let damage = record.damage { record += [.data("damaged", damage)] }
-        return record
+        if let damage = record.damage { line += [.data("damaged", damage)] }
+        return line
     }
 }

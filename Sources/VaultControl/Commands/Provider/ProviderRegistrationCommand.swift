@@ -102,7 +102,7 @@ struct RegistrationDeleteCommand: VaultCommand {
 
 /// How a registration is displayed.
 private enum RegistrationView {
-    static func record(_ facts: RegisteredClient) -> OutputRecord {
+    static func record(_ facts: RegisteredClientView) -> OutputRecord {
         [
             Field("clientId", facts.clientID.rawValue), Field("clientAuthentication", facts.authenticationMethod),
             Field("clientName", facts.clientName), Field("scope", facts.scope),
