@@ -1,5 +1,5 @@
 import Glibc
-public import ServiceLifecycle
+package import ServiceLifecycle
 import VaultCrypto
 import VaultSQLite
 import VaultStorage

@@ -1,4 +1,5 @@
-public import ServiceLifecycle
+import Logging
+package import ServiceLifecycle
 import VaultStorage
 
 /// Rotates the root key when it is old enough, and goes on with a rotation that was broken off.

@@ -1,5 +1,5 @@
-public import FoundationEssentials
-public import OAuthClient
+package import FoundationEssentials
+package import OAuthClient
 
 /// How a ``RenewalScheduler`` works.
 public struct SchedulerOptions: Sendable {

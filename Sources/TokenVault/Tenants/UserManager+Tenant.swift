@@ -40,7 +40,7 @@ extension UserManager {
         var erasure = TenantErasure()
         var cursor: String?
         repeat {
-            let page = try await vault.users(after: cursor, limit: 500)
+            let page = try await vault.userPage(after: cursor, limit: 500)
             for case .user(let user) in page.entries where scoped.names.has(user.id) {
                 try Task.checkCancellation()
                 let report = try await scoped.eraseUser(scoped.names.plain(user).id)
@@ -95,7 +95,7 @@ extension Vault {
         }
         var cursor: String?
         repeat {
-            let page = try await users(after: cursor, limit: 1_000)
+            let page = try await userPage(after: cursor, limit: 1_000)
             for case .user(let user) in page.entries {
                 guard let tenant = Tenant.of(user.id)?.tenant else { continue }
                 found[tenant, default: TenantSummary(tenant: tenant)].users += 1

@@ -1,5 +1,5 @@
 public import OAuthClient
-import VaultStorage
+package import VaultStorage
 
 /// Gives out good access tokens for the users of a vault, and renews them when needed.
 ///

@@ -1,4 +1,4 @@
-public import FoundationEssentials
+package import FoundationEssentials
 
 /// A renewal whose outcome is unknown: a refresh token may be spent, and no usable reply came.
 package struct RenewalDoubt: Sendable, Equatable {

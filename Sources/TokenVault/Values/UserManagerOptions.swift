@@ -54,7 +54,7 @@ public struct UserManagerOptions: Sendable {
         retriesRevocationsInBackground: Bool = true,
         tokenEndpointListener: (any TokenEndpointResponseListener)? = nil,
         revealsSecretBodiesToListener: Bool = false,
-        handlerTimeLimit: Duration? = Self.usualHandlerTimeLimit,
+        handlerTimeLimit: Duration? = .seconds(60),
         allowsInsecureLoopback: Bool = false,
         servesTokensOfDeadLogins: Bool = true,
         loginSource: (any LoginSource)? = nil,

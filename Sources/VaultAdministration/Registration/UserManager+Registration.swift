@@ -92,17 +92,10 @@ extension UserManager {
         }
     }
 
-<<<<<<< HEAD
     /// The registration as the provider has it now (RFC 7592 §2.1). Values that the provider replaces meanwhile, a
     /// secret or the token for the registration, are stored before this returns.
-    package func registration(ofProvider name: String) async throws -> RegisteredClient {
-        RegisteredClient(try await read(name).client)
-=======
-    /// The registration as the provider has it now (RFC 7592 §2.1). What the provider replaces meanwhile, a secret or the
-    /// token for the registration, is stored before this returns.
     package func registration(ofProvider name: String) async throws -> RegisteredClientView {
         RegisteredClientView(try await read(name).client)
->>>>>>> 3373be693c2225176b180829c6492c6d1918bd47
     }
 
     /// Changes the registration at the provider (RFC 7592 §2.2).
