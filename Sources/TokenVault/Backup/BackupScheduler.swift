@@ -1,5 +1,6 @@
 import Glibc
-package import ServiceLifecycle
+import Logging
+import ServiceLifecycle
 import VaultCrypto
 import VaultSQLite
 import VaultStorage

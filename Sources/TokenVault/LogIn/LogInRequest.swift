@@ -1,4 +1,5 @@
 public import OAuthClient
+import VaultStorage
 
 /// The subject and the settings of a log-in, for ``UserManager/beginLogIn(_:)``, ``UserManager/beginDeviceLogIn(_:usesPKCE:)`` and
 /// ``UserManager/logIn(_:authorizationCode:codeVerifier:dpopKey:nonce:)``.

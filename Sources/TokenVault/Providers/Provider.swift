@@ -1,4 +1,4 @@
-public import FoundationEssentials
+package import FoundationEssentials
 public import OAuthClient
 
 /// A provider as this vault knows it, without the client's secrets.

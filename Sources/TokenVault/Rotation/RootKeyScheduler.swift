@@ -1,5 +1,5 @@
 import Logging
-package import ServiceLifecycle
+import ServiceLifecycle
 import VaultStorage
 
 /// Rotates the root key when it is old enough, and goes on with a rotation that was broken off.

@@ -1,5 +1,5 @@
 import Logging
-package import ServiceLifecycle
+import ServiceLifecycle
 import Synchronization
 
 /// Notifies an observer of events in the logins of a vault, for as long as it runs.
