@@ -1,4 +1,4 @@
-public import FoundationEssentials
+package import FoundationEssentials
 import VaultCrypto
 package import VaultStorage
 

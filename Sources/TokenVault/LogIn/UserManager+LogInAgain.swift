@@ -55,7 +55,7 @@ extension UserManager {
 }
 
 extension ReplacedLogin {
-    fileprivate init(_ stored: StoredLogin, acceptsOtherAccount: Bool) {
+    init(_ stored: StoredLogin, acceptsOtherAccount: Bool) {
         self.init(
             login: stored.handle, chain: stored.position.chain, acceptsOtherAccount: acceptsOtherAccount)
     }
