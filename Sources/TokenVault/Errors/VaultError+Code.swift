@@ -103,11 +103,11 @@ extension VaultError.Code {
     /// There is no vault at this path.
     public static let vaultMissing = Self("vaultMissing")
     /// There is already a file at this path.
-    public static let vaultExists = Self("vaultExists")
+    package static let vaultExists = Self("vaultExists")
     /// A former version was killed while it made the vault at this path: it has no key and holds nothing.
     package static let vaultUnfinished = Self("vaultUnfinished")
     /// The file is not a vault.
-    public static let notAVault = Self("notAVault")
+    package static let notAVault = Self("notAVault")
     /// The file is not a backup, or was cut short.
     package static let notABackup = Self("notABackup")
     /// The key given opens no key slot of this vault.
@@ -115,22 +115,22 @@ extension VaultError.Code {
     /// The key file does not exist.
     public static let keyMissing = Self("keyMissing")
     /// A key file is already there.
-    public static let keyExists = Self("keyExists")
+    package static let keyExists = Self("keyExists")
     /// The key file was cut short.
     package static let keyTruncated = Self("keyTruncated")
     /// The key file is not one, or has a typing error.
     package static let keyMalformed = Self("keyMalformed")
     /// The key file could be read or changed by others.
-    public static let keyUnsafe = Self("keyUnsafe")
+    package static let keyUnsafe = Self("keyUnsafe")
     /// The program, the credential or the provider that should give the key did not.
     public static let keyUnavailable = Self("keyUnavailable")
     /// The same for now: a program, or the service behind it, takes too long or asks to try again.
-    public static let keyServiceBusy = Self("keyServiceBusy")
+    package static let keyServiceBusy = Self("keyServiceBusy")
     /// Trying a passphrase would take more memory or work than ``VaultOptions/passphraseMemoryLimit`` and its like
     /// allow.
     package static let keyTooCostly = Self("keyTooCostly")
     /// The vault file or its directory could be read or changed by others.
-    public static let unsafeFile = Self("unsafeFile")
+    package static let unsafeFile = Self("unsafeFile")
     /// The file is damaged: SQLite cannot read it, or a part that everything hangs on does not open.
     public static let damaged = Self("damaged")
     /// This row cannot be opened: it was damaged or changed. Other rows are not affected. See `vaultctl damage list`.
@@ -138,7 +138,7 @@ extension VaultError.Code {
     /// The file is older than what this vault has already seen.
     public static let rollbackSuspected = Self("rollbackSuspected")
     /// The vault was written by a newer version.
-    public static let newerSchema = Self("newerSchema")
+    package static let newerSchema = Self("newerSchema")
     /// The vault was written by an older version and has not been migrated.
     public static let migrationNeeded = Self("migrationNeeded")
     /// The vault is locked by another process for too long.
@@ -148,7 +148,7 @@ extension VaultError.Code {
     /// The vault cannot be written here.
     public static let readOnly = Self("readOnly")
     /// Reading or writing the file failed.
-    public static let storageFailed = Self("storageFailed")
+    package static let storageFailed = Self("storageFailed")
     /// This process must no longer use the vault: it was forked off a process that had it open, or something in it
     /// closed descriptors that it did not open. Restart it, and open the vault only after a fork.
     public static let ownershipLost = Self("ownershipLost")
@@ -166,5 +166,5 @@ extension VaultError.Code {
     /// The thing named is still used by others.
     public static let inUse = Self("inUse")
     /// Locked memory or the cryptographic library is not available.
-    public static let cryptographyUnavailable = Self("cryptographyUnavailable")
+    package static let cryptographyUnavailable = Self("cryptographyUnavailable")
 }

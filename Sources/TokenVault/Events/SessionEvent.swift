@@ -77,7 +77,7 @@ public struct SessionEvent: Sendable, Equatable {
 
 extension SessionEvent.Kind {
     /// The name that logs and `vaultctl` show.
-    public var name: String {
+    package var name: String {
         switch self {
         case .willExpire: "willExpire"
         case .expired: "expired"

@@ -12,7 +12,7 @@ public struct AuthorizationRequest: Sendable, Equatable {
     /// with nothing else, ``UserManager/completeLogIn(_:boundTo:expectedUserId:)`` knows that browser again.
     public let binding: BrowserBinding
     /// The provider accepts the URL until then. Sooner than ``expiresAt`` where the request was pushed (RFC 9126 §2.2).
-    public let urlExpiresAt: Date
+    package let urlExpiresAt: Date
     /// After this time the request can no longer be completed.
     public let expiresAt: Date
 }

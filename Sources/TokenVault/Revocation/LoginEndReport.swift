@@ -3,13 +3,13 @@ public struct LoginEndReport: Sendable, Equatable {
     /// How many logins have ended here.
     public internal(set) var ended = 0
     /// Of these, how many have grants that are over at the provider, or had nothing to revoke.
-    public internal(set) var settled = 0
+    package internal(set) var settled = 0
     /// Of these, how many wait in the outbox for their provider's confirmation.
     public internal(set) var pending = 0
     /// Of these, how many have grants that live on at a provider that cannot revoke them.
-    public internal(set) var unsupported = 0
+    package internal(set) var unsupported = 0
     /// Rows that cannot be opened. They stay; see `vaultctl damage list`.
-    public internal(set) var damaged = 0
+    package internal(set) var damaged = 0
     /// How many logins could not be ended; they are unchanged.
     public internal(set) var failed = 0
     /// The first hundred of these.

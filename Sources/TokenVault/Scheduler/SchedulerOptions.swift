@@ -8,9 +8,9 @@ public struct SchedulerOptions: Sendable {
     public var concurrency: Int
     /// The longest pause before it checks the vault again: it then sees the changes of other processes. A check is one
     /// short query.
-    public var longestPause: Duration
+    package var longestPause: Duration
     /// Whether it also retries revocations that are due in the outbox.
-    public var retriesRevocations: Bool
+    package var retriesRevocations: Bool
     /// How long rows of the audit trail are kept; nil: it prunes nothing.
     public var auditRetention: AuditRetention?
     /// Called for every login that was due and was checked. It must return soon: it delays one renewal.

@@ -9,7 +9,7 @@ public struct ClientToken: Sendable {
     public let tokenType: TokenType
     /// When it expires; nil if unknown.
     public let expiresAt: Date?
-    public let expirySource: ExpirySource
+    package let expirySource: ExpirySource
     /// What it may be used for; nil if neither the request nor the provider said.
     public let scope: Scope?
     /// The provider's name in the vault.

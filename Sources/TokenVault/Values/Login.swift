@@ -20,10 +20,10 @@ public struct Login: Sendable, Equatable {
     /// When the login was made.
     public let createdAt: Date
     /// When the current token was obtained.
-    public let obtainedAt: Date
+    package let obtainedAt: Date
     /// When the access token expires; nil if unknown.
     public let expiresAt: Date?
-    public let expirySource: ExpirySource
+    package let expirySource: ExpirySource
     /// Whether there is a refresh token.
     public let isRefreshable: Bool
     /// Whether the chain is bound to a DPoP key held by the vault.
@@ -35,14 +35,14 @@ public struct Login: Sendable, Equatable {
     /// No renewal is tried before this time: a backoff, or because the server asked for it.
     package let notBefore: Date?
     /// A renewal may have reached the server and no usable reply came; the same refresh token is sent again.
-    public let isInDoubt: Bool
+    package let isInDoubt: Bool
     /// Why no refresh token is sent for the login until an operator decides; nil: nothing holds it.
-    public let hold: Hold?
+    package let hold: Hold?
     /// Members of the provider's replies that its profile keeps, such as Salesforce's `instance_url`.
     public let attributes: [String: String]
     /// What was granted in detail (RFC 9396 §7): a JSON array as the provider wrote it, of at most 8 KiB; nil: the provider
     /// did not say. Also among ``attributes``.
-    public var authorizationDetails: String? { attributes[Self.detailsName] }
+    package var authorizationDetails: String? { attributes[Self.detailsName] }
     static let detailsName = "authorization_details"
     /// What the provider said when it last refused to renew this login; nil after a success.
     package let lastRefusal: Refusal?
@@ -72,7 +72,7 @@ public struct Login: Sendable, Equatable {
     }
 
     /// What holds a login.
-    public enum Hold: String, Sendable, Hashable, CaseIterable {
+    package enum Hold: String, Sendable, Hashable, CaseIterable {
         /// The vault was restored, or its server lost commits: its refresh token may be spent.
         case restore
         /// The system from which it was imported renews it.
@@ -126,7 +126,7 @@ package struct LoginOrigin: Sendable, Hashable {
 }
 
 /// Where the expiry of an access token comes from.
-public enum ExpirySource: String, Sendable, Equatable, CaseIterable {
+package enum ExpirySource: String, Sendable, Equatable, CaseIterable {
     /// The provider, or the app, gave it.
     case told
     /// The provider gave none. Its profile knows how long such tokens usually live, or earlier tokens of the login lived

@@ -48,7 +48,7 @@ public struct LoginFilter: Sendable, Equatable {
     package var isEmpty: Bool { self == LoginFilter() }
 
     /// Whether a login fits.
-    public func fits(_ login: Login) -> Bool {
+    package func fits(_ login: Login) -> Bool {
         Self.equal(qualified(userId), login.userId) && Self.equal(qualified(provider), login.provider)
             && Self.equal(label, login.label) && (tenant.map { $0.plain(login.userId) != nil } ?? true)
             && (standings.isEmpty || standings.contains(login.standing))

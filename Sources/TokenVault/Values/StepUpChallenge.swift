@@ -13,9 +13,9 @@ public import OAuthClient
 /// ```
 public struct StepUpChallenge: Error, Sendable, Equatable, CustomStringConvertible {
     /// Ways to authenticate that the API accepts (`acr_values`), the preferred one first; empty: it does not say.
-    public let contextClasses: [String]
+    package let contextClasses: [String]
     /// How long ago the user may have authenticated at most (`max_age`); nil: it does not say.
-    public let maximumAge: Duration?
+    package let maximumAge: Duration?
     /// What the token must be good for, if the API says.
     public let scope: Scope?
 

@@ -20,7 +20,7 @@ public struct UserManagerOptions: Sendable {
     public var revocationLifetime: Duration
     /// Whether due revocations are retried when the manager is made and after each log-out. Without it they wait for
     /// a ``RenewalScheduler`` or `vaultctl outbox retry`.
-    public var retriesRevocationsInBackground: Bool
+    package var retriesRevocationsInBackground: Bool
     /// Called after every exchange with a token or revocation endpoint, once its result has been stored.
     public var tokenEndpointListener: (any TokenEndpointResponseListener)?
     /// Whether ``tokenEndpointListener`` gets the bodies of replies, with the tokens in them.

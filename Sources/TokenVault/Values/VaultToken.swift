@@ -9,7 +9,7 @@ public struct VaultToken: Sendable {
     public let tokenType: TokenType
     /// When it expires; nil if unknown.
     public let expiresAt: Date?
-    public let expirySource: ExpirySource
+    package let expirySource: ExpirySource
     /// What it may be used for; nil if unknown.
     public var scope: Scope? { Scope(stored: scopeText) }
     public let login: LoginID
@@ -23,7 +23,7 @@ public struct VaultToken: Sendable {
     /// The one resource that it is for (RFC 8707); nil: for whatever was granted.
     public var resource: String? { target.resource }
     /// The scope that it was asked for, if that is not all that was granted.
-    public var requestedScope: Scope? { Scope(stored: target.scope) }
+    package var requestedScope: Scope? { Scope(stored: target.scope) }
 
     /// Read only when someone asks: a token is made at every read.
     private let scopeText: String?
