@@ -58,7 +58,7 @@ private struct Measurement {
         for step in 0..<steps {
             time.advance(by: .seconds(1))
             for _ in 0..<(0..<count).count(where: { $0 % Self.seconds == step }) {
-                guard case .willExpire? = await events.next()?.kind else { exit(1) }
+                guard case .willExpire? = await events.next(isolation: nil)?.kind else { exit(1) }
             }
         }
         let timed = Self.processorTime() - start
@@ -71,7 +71,7 @@ private struct Measurement {
             start = Self.processorTime()
             time.advance(by: .seconds(1))
             var updated = 0
-            while updated < renewed.count, let event = await events.next() {
+            while updated < renewed.count, let event = await events.next(isolation: nil) {
                 if event.kind == .updated { updated += 1 }
             }
             rows += Self.processorTime() - start

@@ -41,7 +41,7 @@ extension EndingFuseTests {
         #expect(await kinds(ofOne).isEmpty)
     }
 
-    private func kinds(_ events: SessionEvents) async -> [SessionEvent.Kind] {
+    private func kinds(_ events: some AsyncSequence<SessionEvent, Never>) async -> [SessionEvent.Kind] {
         var kinds: [SessionEvent.Kind] = []
         for await event in events where event.kind.isOfProvider { kinds.append(event.kind) }
         return kinds

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import HTTPTypes
 import OAuthClient
+import TestSupport
 import Testing
 import TokenVaultTesting
 import VaultAdministration

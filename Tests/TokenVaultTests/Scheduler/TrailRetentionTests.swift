@@ -1,6 +1,7 @@
 import EngineSupport
 import FoundationEssentials
 import OAuthClient
+import TestSupport
 import Testing
 import TokenVaultTesting
 import VaultAdministration

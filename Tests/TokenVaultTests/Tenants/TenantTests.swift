@@ -13,35 +13,46 @@ import VaultStorage
 /// Two tenants with the same names see nothing of each other.
 @Suite(.tags(.everyEngine))
 struct TenantTests {
-    private func tenant(_ name: String, _ world: World) throws -> TenantView {
-        world.users.tenant(try #require(Tenant(name)))
+    /// One tenant of the vault, as a service works with it.
+    private struct View {
+        let tenant: Tenant
+        let users: UserManager
+
+        var vault: Vault { users.vault }
+    }
+
+    private func tenant(_ name: String, _ world: World) throws -> View {
+        let tenant = try #require(Tenant(name))
+        return View(tenant: tenant, users: world.users.scoped(to: tenant))
     }
 
     @discardableResult
     private func add(
-        _ user: String, _ name: String, _ view: TenantView, _ world: World, provider: String? = "acme"
+        _ user: String, _ name: String, _ view: View, _ world: World, provider: String? = "acme"
     ) async throws -> Login {
-        try await view.addLogin(
+        try await view.users.addLogin(
             userId: user, provider: provider, accessToken: Sample.accessToken(name),
             expiresAt: world.now.addingTimeInterval(3_600),
             refreshToken: provider == nil ? nil : Sample.refreshToken(name))
     }
 
     /// Two tenants, and users of no tenant, all with a user alice at a provider acme.
-    private func scene() async throws -> (World, one: TenantView, two: TenantView, [String: Login]) {
+    private func scene() async throws -> (World, one: View, two: View, [String: Login]) {
         let world = try await World()
         let (one, two) = (try tenant("one", world), try tenant("two", world))
         var logins = ["": try await world.addChain(name: "root")]
         for view in [one, two] {
-            try await view.addProvider(Sample.provider())
+            try await view.vault.addProvider(Sample.provider(), of: view.tenant)
             logins[view.tenant.name] = try await add("alice", view.tenant.name, view, world)
         }
         return (world, one, two, logins)
     }
 
-    private func ids(_ view: TenantView, _ filter: LoginFilter = LoginFilter()) async throws -> [LoginID] {
+    private func ids(_ view: View, _ filter: LoginFilter = LoginFilter()) async throws -> [LoginID] {
         var ids: [LoginID] = []
-        for try await login in view.logins(where: filter) { ids.append(login.id) }
+        var filter = filter
+        filter.tenant = view.tenant
+        for try await entry in view.vault.logins(where: filter) { ids.append(entry.id) }
         return ids
     }
 
@@ -51,16 +62,18 @@ struct TenantTests {
         for view in [one, two] {
             let own = try #require(logins[view.tenant.name])
             #expect(own.userId == "alice" && own.provider == "acme")
-            #expect(try await view.accessToken(userId: "alice").name == view.tenant.name)
+            #expect(try await view.users.accessToken(userId: "alice").name == view.tenant.name)
             #expect(
-                try await world.users.accessToken(for: view.ref(.user("alice", provider: "acme"))).login == own.id)
+                try await view.users.accessToken(for: .user("alice", provider: "acme")).login == own.id)
             #expect(try await ids(view) == [own.id])
             #expect(try await ids(view, LoginFilter(userId: "alice", provider: "acme")) == [own.id])
-            #expect(try await view.login(own.id) == own)
-            #expect(try await view.user("alice").logins == [own.id])
-            #expect(try await view.users().entries == [.user(view.user("alice"))])
-            #expect(try await view.providers().map(\.name) == ["acme"])
-            #expect(try await view.sessionState(userId: "alice") == .established)
+            #expect(try await view.vault.login(own.id, of: view.tenant) == own)
+            #expect(try await view.vault.user("alice", of: view.tenant).logins == [own.id])
+            var found = [User]()
+            for try await user in view.vault.users(of: view.tenant) { found.append(user) }
+            #expect(try await found == [view.vault.user("alice", of: view.tenant)])
+            #expect(try await view.vault.providers(of: view.tenant).map(\.name) == ["acme"])
+            #expect(try await view.users.sessionState(of: .user("alice")) == .established)
         }
         // The whole vault shows all of them, each under a name of its own.
         let users = try await world.vault.userPage().entries.compactMap { entry in
@@ -77,9 +90,9 @@ struct TenantTests {
     /// Whatever names a login: a stranger's is told like one that there is not.
     @Test func noIdOfAnotherTenantIsOfUse() async throws {
         let (world, one, two, logins) = try await scene()
-        let users = world.users
+        let users = one.users
         for foreign in [try #require(logins["two"]?.id), try #require(logins[""]?.id)] {
-            let ref = one.ref(.login(foreign))
+            let ref = LoginRef.login(foreign)
             #expect(await code { try await users.accessToken(for: ref) } == .unknownLogin)
             #expect(await code { try await users.validAccessToken(for: ref) } == .unknownLogin)
             #expect(
@@ -92,17 +105,19 @@ struct TenantTests {
             #expect(await code { try await users.setLabel("x", of: ref) } == .unknownLogin)
             #expect(await code { try await users.setMetadata(["a": "b"], of: ref) } == .unknownLogin)
             #expect(await code { try await users.sessionPhase(of: ref) } == .unknownLogin)
-            #expect(await code { try await one.beginLogIn(LogInRequest(into: .login(foreign))) } == .unknownLogin)
-            #expect(await code { try await one.login(foreign) } == .unknownLogin)
+            #expect(await code { try await one.users.beginLogIn(LogInRequest(into: .login(foreign))) } == .unknownLogin)
+            #expect(await code { try await one.vault.login(foreign, of: one.tenant) } == .unknownLogin)
         }
         for text in ["\u{1D}two\u{1D}alice", "two\u{1D}alice", "\u{1D}alice"] {
-            #expect(await code { try await one.accessToken(userId: text) } == .unknownUser)
-            #expect(await code { try await one.user(text) } == .unknownUser)
-            #expect(await code { try await one.eraseUser(text) } == .unknownUser)
+            #expect(await code { try await one.users.accessToken(userId: text) } == .unknownUser)
+            #expect(await code { try await one.vault.user(text, of: one.tenant) } == .unknownUser)
+            #expect(await code { try await one.users.eraseUser(text) } == .unknownUser)
         }
-        #expect(await code { try await one.provider(named: "\u{1D}two\u{1D}acme") } == .unknownProvider)
-        #expect(try await two.accessToken(userId: "alice").name == "two")
-        #expect(try await users.accessToken(userId: "alice").name == "root")
+        #expect(
+            await code { try await one.vault.provider(named: "\u{1D}two\u{1D}acme", of: one.tenant) }
+                == .unknownProvider)
+        #expect(try await two.users.accessToken(userId: "alice").name == "two")
+        #expect(try await world.users.accessToken(userId: "alice").name == "root")
     }
 
     /// Of no tenant is who has a plain name: what looks like a tenant's is refused.
@@ -133,38 +148,39 @@ struct TenantTests {
             await code { try await users.beginLogIn(LogInRequest(userId: "alice", provider: "\u{1D}one\u{1D}acme")) }
                 == .unknownProvider)
         #expect(
-            await code { try await one.beginLogIn(LogInRequest(userId: "alice", provider: "other")) }
+            await code { try await one.users.beginLogIn(LogInRequest(userId: "alice", provider: "other")) }
                 == .unknownProvider)
     }
 
     @Test func aLogInIsCompletedInItsTenantAlone() async throws {
         let (world, one, two, _) = try await scene()
-        let begun = try await one.beginLogIn(LogInRequest(userId: "bob", provider: "acme", label: "work"))
+        let begun = try await one.users.beginLogIn(LogInRequest(userId: "bob", provider: "acme", label: "work"))
         let callback = LogInCallback.url("?code=CANARY-code&state=\(begun.state)")
         #expect(
-            await code { try await two.completeLogIn(callback, boundTo: begun.binding) } == .unknownAuthorizationRequest
+            await code { try await two.users.completeLogIn(callback, boundTo: begun.binding) }
+                == .unknownAuthorizationRequest
         )
         #expect(
-            await code { try await one.completeLogIn(callback, boundTo: begun.binding, expectedUserId: "alice") }
+            await code { try await one.users.completeLogIn(callback, boundTo: begun.binding, expectedUserId: "alice") }
                 == .logInNotBound)
         world.transport.enqueue(.generation("bob"))
-        let done = try await one.completeLogIn(callback, boundTo: begun.binding, expectedUserId: "bob")
+        let done = try await one.users.completeLogIn(callback, boundTo: begun.binding, expectedUserId: "bob")
         #expect(done.login.userId == "bob" && done.login.provider == "acme" && done.login.label == "work")
-        #expect(try await one.accessToken(userId: "bob").name == "bob")
-        #expect(await code { try await two.accessToken(userId: "bob") } == .unknownUser)
+        #expect(try await one.users.accessToken(userId: "bob").name == "bob")
+        #expect(await code { try await two.users.accessToken(userId: "bob") } == .unknownUser)
         // Renewals know nothing of tenants.
         world.expire()
         world.transport.enqueue(.generation("bob-2"))
-        #expect(try await one.accessToken(userId: "bob").name == "bob-2")
+        #expect(try await one.users.accessToken(userId: "bob").name == "bob-2")
     }
 
     @Test func eventsAreThoseOfTheTenant() async throws {
         let (world, one, two, logins) = try await scene()
         try await world.kill(try #require(logins["one"]))
-        let own = try await one.storedEvents(after: .start).events
+        let own = try await world.vault.storedEvents(after: .start, in: TenantScope(tenant: one.tenant)).events
         #expect(own.contains { if case .refreshFailed = $0.kind { true } else { false } })
         #expect(own.allSatisfy { $0.login == logins["one"]?.id && $0.userId == "alice" })
-        let others = try await two.storedEvents(after: .start).events
+        let others = try await world.vault.storedEvents(after: .start, in: TenantScope(tenant: two.tenant)).events
         #expect(others.allSatisfy { $0.login == logins["two"]?.id && $0.userId == "alice" })
         let all = try await world.vault.storedEvents(after: .start).events
         #expect(Set(all.compactMap(\.userId).map { Tenant.of($0)?.tenant.name ?? "" }) == ["", "one", "two"])
@@ -190,35 +206,35 @@ struct TenantTests {
         }
         let before = try await rows(two)
         world.transport.fallback = .status(.ok)
-        let erasure = try await one.erase()
+        let erasure = try await world.users.erase(one.tenant)
         #expect(erasure.users == 3 && erasure.incomplete == 0 && erasure.isComplete)
         #expect(try await world.vault.tenants().map(\.tenant.name) == ["two"])
-        #expect(try await one.providers().isEmpty)
+        #expect(try await one.vault.providers(of: one.tenant).isEmpty)
         #expect(try await ids(one).isEmpty)
-        #expect(await code { try await one.accessToken(userId: "bob") } == .unknownUser)
+        #expect(await code { try await one.users.accessToken(userId: "bob") } == .unknownUser)
         #expect(try await rows(two) == before)
-        #expect(try await two.accessToken(userId: "bob").name == "two-bob")
+        #expect(try await two.users.accessToken(userId: "bob").name == "two-bob")
         #expect(try await world.users.accessToken(userId: "alice").name == "root")
         #expect(try await world.vault.verify().isClean)
-        #expect(try await one.erase() == TenantErasure())
+        #expect(try await world.users.erase(one.tenant) == TenantErasure())
     }
 
     @Test func aProviderStaysWhileRevocationsWaitForIt() async throws {
         let (world, one, _, _) = try await scene()
         world.transport.fallback = .status(.serviceUnavailable)
-        let erasure = try await one.erase()
+        let erasure = try await world.users.erase(one.tenant)
         #expect(erasure.users == 1 && erasure.incomplete == 1 && erasure.remainingProviders == ["acme"])
         world.transport.fallback = .status(.ok)
         world.time.advance(by: .seconds(86_400))
         _ = try await world.users.retryRevocations()
-        #expect(try await one.erase().isComplete)
+        #expect(try await world.users.erase(one.tenant).isComplete)
         #expect(try await world.vault.tenants().map(\.tenant.name) == ["two"])
     }
 
     /// What the vault has of a tenant: who, and which tokens, as they would be sent.
-    private func rows(_ view: TenantView) async throws -> [String] {
+    private func rows(_ view: View) async throws -> [String] {
         var rows: [String] = []
-        for try await login in view.logins() {
+        for try await case .login(let login) in view.vault.logins(where: LoginFilter(of: view.tenant)) {
             let stored = try await view.vault.store.login(login.id.handle)
             rows.append(
                 "\(login) \(stored.session.accessToken?.string() ?? "") \(stored.refresh?.refreshToken?.string() ?? "")"
@@ -234,7 +250,7 @@ struct TenantTests {
         world.transport.fallback = .status(.ok)
         var random = SeededGenerator(seed: seed)
         let views = [try tenant("a", world), try tenant("b", world), try tenant("A", world)]
-        for view in views { try await view.addProvider(Sample.provider()) }
+        for view in views { try await view.vault.addProvider(Sample.provider(), of: view.tenant) }
         var expected = [[String: Set<String>]](repeating: [:], count: views.count)
         var logins = [[LoginID]](repeating: [], count: views.count)
         for step in 0..<60 {
@@ -248,37 +264,45 @@ struct TenantTests {
                 expected[number][user, default: []].insert("\(number)-\(step)")
             case 5, 6:
                 guard let id = logins[number].randomElement(using: &random) else { continue }
-                let login = try await view.login(id)
-                let name = try await world.users.accessToken(for: view.ref(.login(id))).name
-                try await world.users.removeLogin(view.ref(.login(id)))
+                let login = try await view.vault.login(id, of: view.tenant)
+                let name = try await view.users.accessToken(for: .login(id)).name
+                try await view.users.removeLogin(.login(id))
                 logins[number].removeAll { $0 == id }
                 expected[number][login.userId]?.remove(name)
             case 7:
                 let isKnown = expected[number][user] != nil
-                let gone = isKnown ? try await view.user(user).logins : []
-                #expect(await code { try await view.eraseUser(user) } == (isKnown ? nil : .unknownUser))
+                let gone = isKnown ? try await view.vault.user(user, of: view.tenant).logins : []
+                #expect(await code { try await view.users.eraseUser(user) } == (isKnown ? nil : .unknownUser))
                 expected[number][user] = nil
                 logins[number].removeAll { gone.contains($0) }
             case 8:
                 let other = views[(number + 1) % views.count]
                 guard let id = logins[number].randomElement(using: &random) else { continue }
-                #expect(await code { try await world.users.logOut(other.ref(.login(id))) } == .unknownLogin)
+                #expect(await code { try await other.users.logOut(.login(id)) } == .unknownLogin)
             default:
                 guard step > 40 else { continue }
-                _ = try await view.erase()
-                try await view.addProvider(Sample.provider())
+                _ = try await world.users.erase(view.tenant)
+                try await view.vault.addProvider(Sample.provider(), of: view.tenant)
                 (expected[number], logins[number]) = ([:], [])
             }
         }
         for (number, view) in views.enumerated() {
             var found: [String: Set<String>] = [:]
-            for case .user(let user) in try await view.users(limit: 1_000).entries { found[user.id] = [] }
-            for try await login in view.logins() {
-                let token = try await world.users.accessToken(for: view.ref(.login(login.id)))
+            for try await user in view.vault.users(of: view.tenant) { found[user.id] = [] }
+            for try await case .login(let login) in view.vault.logins(where: LoginFilter(of: view.tenant)) {
+                let token = try await view.users.accessToken(for: .login(login.id))
                 found[login.userId, default: []].insert(token.name)
             }
             #expect(found == expected[number])
         }
         #expect(try await world.vault.verify().isClean)
+    }
+}
+
+extension LoginFilter {
+    /// All logins of a tenant.
+    fileprivate init(of tenant: Tenant) {
+        self.init()
+        self.tenant = tenant
     }
 }

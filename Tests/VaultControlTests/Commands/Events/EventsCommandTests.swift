@@ -2,6 +2,7 @@ import EngineSupport
 import Foundation
 import TokenVault
 import TokenVaultHTTP
+import TestSupport
 import Testing
 import VaultControl
 
