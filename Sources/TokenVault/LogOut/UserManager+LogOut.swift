@@ -9,9 +9,14 @@ extension UserManager {
     /// At providers where an access token ends the grant, a login whose access token has expired is renewed first, for
     /// at most ten seconds. If that does not succeed, the grant lives on there, and the report says
     /// ``RevocationReport/Outcome/unsupported``.
+    ///
+    /// - Parameters:
+    ///   - login: The login.
+    ///   - revokes: Whether the provider is asked to end the grant. Otherwise the grant lives on there: for a provider that would
+    ///     end the user's other logins with it.
     @discardableResult
-    public func logOut(_ login: LoginRef) async throws -> RevocationReport {
-        await finish([try await end(handle(of: login), .loggedOut)])
+    public func logOut(_ login: LoginRef, revokes: Bool = true) async throws -> RevocationReport {
+        await finish([try await end(handle(of: login), revokes ? .loggedOut : .removed)])
     }
 
     /// Where an access token ends the grant, and the login's own has expired, fetches a working one first, while the
@@ -65,11 +70,6 @@ extension UserManager {
             }
             return plan
         }
-    }
-
-    /// Forgets a login without notifying its provider, where the grant lives on.
-    package func removeLogin(_ login: LoginRef) async throws {
-        vault.superseding.fire([try await end(handle(of: login), .removed).login])
     }
 
     // The providers' requirements are read before the transaction that needs them. A provider for which that fails is

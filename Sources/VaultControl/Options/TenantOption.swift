@@ -46,10 +46,10 @@ extension Vault {
     func require(_ tenant: Tenant?) async throws {
         guard let tenant else { return }
         let isTheirs = { (name: String) in Tenant.of(name)?.tenant == tenant }
-        if try await providers().contains(where: { isTheirs($0.provider?.name ?? "") }) { return }
+        if try await providerEntries().contains(where: { isTheirs($0.provider?.name ?? "") }) { return }
         var cursor: String?
         repeat {
-            let page = try await users(after: cursor, limit: Listing.pageSize)
+            let page = try await userPage(after: cursor, limit: Listing.pageSize)
             let found = page.entries.contains { entry in
                 if case .user(let user) = entry { isTheirs(user.id) } else { false }
             }

@@ -59,7 +59,7 @@ struct AuditedLookTests {
         }
         try await check(isNew: true) { try await world.kill(login) }
         try await check(isNew: true) { try await world.users.disableUser("alice") }
-        try await world.users.removeLogin(.login(login.id))
+        try await world.users.logOut(.login(login.id), revokes: false)
         let last = try await #require(try Self.lastLook(world))
         #expect(last.state == nil)
         #expect(last.isNew)

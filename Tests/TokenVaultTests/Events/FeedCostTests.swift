@@ -123,7 +123,7 @@ struct FeedCostTests {
             try await world.set(second, "\(round)")
         }
         try await world.kill(first)
-        try await world.users.removeLogin(.login(second.id))
+        try await world.users.logOut(.login(second.id), revokes: false)
         let reads = Atomic<Int>(0)
         process.store.beforeReading { reads.add(1, ordering: .relaxed) }
         await process.vault.sessions.catchUp()

@@ -124,7 +124,7 @@ struct SessionEventTests {
             try await world.users.logOut(.login(login.id))
             state = .notLoggedIn
         case "remove":
-            try await world.users.removeLogin(.login(login.id))
+            try await world.users.logOut(.login(login.id), revokes: false)
             state = .notLoggedIn
         case "disable":
             try await world.users.disableUser("alice")

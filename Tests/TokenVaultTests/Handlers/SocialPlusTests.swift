@@ -89,7 +89,7 @@ struct SocialPlusTests {
         case "updateElsewhere":
             let other = try await world.anotherProcess()
             try await other.users.updateAccessToken(for: .login(login.id), accessToken: token, expiresAt: expiry)
-        case "logOut": try await world.users.removeLogin(.login(login.id))
+        case "logOut": try await world.users.logOut(.login(login.id), revokes: false)
         case "disable": try await world.users.disableUser("alice")
         case "newHandler": world.users.setSessionHandler(RecordingSessionHandler(RecordingSessionHandler.consent))
         case "noHandler": world.users.setSessionHandler(nil)

@@ -109,7 +109,7 @@ struct LoginSourceTests {
         let system = OldSystem(["alice": [try Self.login("1")]])
         try await scene(system) { temporary, users, _ in
             let token = try await users.accessToken(userId: "alice")
-            try await users.removeLogin(.login(token.login))
+            try await users.logOut(.login(token.login), revokes: false)
             #expect(await code { try await users.accessToken(userId: "alice") } == .notLoggedIn)
             #expect(system.asked.withLock { $0.count } == 1)
             _ = temporary

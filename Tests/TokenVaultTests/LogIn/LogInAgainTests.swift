@@ -361,7 +361,7 @@ struct LogInAgainTests {
         #expect(await code { try await begin(world, login) } == .invalidArgument)
         let gone = try await world.addChain(name: "1")
         let request = try await begin(world, gone)
-        try await world.users.removeLogin(.login(gone.id))
+        try await world.users.logOut(.login(gone.id), revokes: false)
         #expect(await code { try await complete(world, request) } == .unknownLogin)
         #expect(await code { try await begin(world, gone) } == .unknownLogin)
         #expect(world.transport.requestCount == 0)

@@ -207,7 +207,7 @@ struct ErrorScopeTests {
         #expect(await code { try await world.users.revive(.login(dead.id)) } == .notRefreshable)
         #expect(await code { try await world.users.revive(.login(lost.id)) } == .notRefreshable)
         await #expect(try world.vault.login(dead.id).failure?.reason == .deadGrant)
-        try await world.users.removeLogin(.login(living.id))
+        try await world.users.logOut(.login(living.id), revokes: false)
         #expect(await code { try await world.users.revive(.login(living.id)) } == .unknownLogin)
     }
 

@@ -153,7 +153,7 @@ struct EndTests {
     @Test func theEndsOfUnknownThingsAreErrors() async throws {
         let world = try await World()
         let login = try await world.addChain()
-        try await world.users.removeLogin(.login(login.id))
+        try await world.users.logOut(.login(login.id), revokes: false)
         #expect(await code { try await world.users.logOut(.login(login.id)) } == .unknownLogin)
         #expect(await code { try await world.users.disableUser("nobody") } == .unknownUser)
         #expect(await code { try await world.users.eraseUser("nobody") } == .unknownUser)

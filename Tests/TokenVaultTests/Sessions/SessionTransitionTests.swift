@@ -64,7 +64,7 @@ struct SessionTransitionTests {
 
     private static func bring(_ login: Login, to kind: Kind, in world: World) async throws {
         switch kind {
-        case .notLoggedIn: try await world.users.removeLogin(.login(login.id))
+        case .notLoggedIn: try await world.users.logOut(.login(login.id), revokes: false)
         case .established: break
         case .tokenExpired: world.expire()
         case .refreshFailed: try await world.kill(login)
@@ -84,7 +84,7 @@ struct SessionTransitionTests {
         case .tokenExpired: world.expire()
         case .refreshFailed: try await world.kill(login)
         case .ended: try await world.users.disableUser("alice")
-        case .removed: try await world.users.removeLogin(.login(login.id))
+        case .removed: try await world.users.logOut(.login(login.id), revokes: false)
         }
     }
 

@@ -24,7 +24,7 @@ struct SocialPlusStateTests {
         await #expect(try world.users.sessionState(of: .login(login.id)) == .tokenExpired(failure))
         try await world.users.disableUser("alice")
         await #expect(try world.users.sessionState(of: .login(login.id)) == .terminated(.userDisabled))
-        try await world.users.removeLogin(.login(login.id))
+        try await world.users.logOut(.login(login.id), revokes: false)
         await #expect(try world.users.sessionState(of: .login(login.id)) == .notLoggedIn)
     }
 
@@ -55,7 +55,7 @@ struct SocialPlusStateTests {
         try await step { try await world.set(login) }
         try await step { try await world.users.disableUser("alice") }
         try await step { try await world.users.enableUser("alice") }
-        try await step { try await world.users.removeLogin(.login(login.id)) }
+        try await step { try await world.users.logOut(.login(login.id), revokes: false) }
         #expect(
             seen == [
                 .established, .tokenExpired(nil), .established, .tokenExpired(nil), .established,
@@ -69,7 +69,7 @@ struct SocialPlusStateTests {
         var iterator = world.users.sessionStates(of: .login(login.id)).makeAsyncIterator()
         #expect(await iterator.next() == .established)
         try await world.set(login)
-        try await world.users.removeLogin(.login(login.id))
+        try await world.users.logOut(.login(login.id), revokes: false)
         #expect(await iterator.next() == .notLoggedIn)
     }
 

@@ -99,7 +99,7 @@ struct TenantTests {
                 await code { try await users.updateAccessToken(for: ref, accessToken: Sample.accessToken("x")) }
                     == .unknownLogin)
             #expect(await code { try await users.logOut(ref) } == .unknownLogin)
-            #expect(await code { try await users.removeLogin(ref) } == .unknownLogin)
+            #expect(await code { try await users.logOut(ref, revokes: false) } == .unknownLogin)
             #expect(await code { try await users.terminate(ref, reason: .globalBan) } == .unknownLogin)
             #expect(await code { try await users.revive(ref) } == .unknownLogin)
             #expect(await code { try await users.setLabel("x", of: ref) } == .unknownLogin)
@@ -266,7 +266,7 @@ struct TenantTests {
                 guard let id = logins[number].randomElement(using: &random) else { continue }
                 let login = try await view.vault.login(id, of: view.tenant)
                 let name = try await view.users.accessToken(for: .login(id)).name
-                try await view.users.removeLogin(.login(id))
+                try await view.users.logOut(.login(id), revokes: false)
                 logins[number].removeAll { $0 == id }
                 expected[number][login.userId]?.remove(name)
             case 7:

@@ -71,7 +71,7 @@ struct AccessTokenTests {
         let world = try await World()
         let login = try await world.addChain()
         #expect(await code { try await world.users.accessToken(userId: "nobody") } == .unknownUser)
-        try await world.users.removeLogin(.login(login.id))
+        try await world.users.logOut(.login(login.id), revokes: false)
         #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .unknownLogin)
         #expect(await code { try await world.users.accessToken(userId: "alice") } == .notLoggedIn)
     }

@@ -23,7 +23,7 @@ struct LoginRefTests {
         let updated = try await world.users.updateAccessToken(
             for: .user("alice", provider: "other"), accessToken: Sample.accessToken("p"), expiresAt: nil)
         #expect(updated.id == elsewhere.id)
-        try await world.users.removeLogin(.user("alice", provider: "acme"))
+        try await world.users.logOut(.user("alice", provider: "acme"), revokes: false)
         #expect(try await world.users.accessToken(for: .user("alice")).login == elsewhere.id)
     }
 

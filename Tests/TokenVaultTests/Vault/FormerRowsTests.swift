@@ -91,7 +91,7 @@ import VaultStorage
                 case (0, _): _ = try await world.users.disableUser("alice")
                 case (1, _): try await world.users.enableUser("alice")
                 case (2, _): _ = try await world.users.eraseUser("alice")
-                case (3, let login?): try await world.users.removeLogin(.login(login))
+                case (3, let login?): try await world.users.logOut(.login(login), revokes: false)
                 case (4, let login?), (5, let login?):
                     try await world.users.updateAccessToken(
                         for: .login(login), accessToken: Sample.accessToken(name),

@@ -17,7 +17,7 @@ struct LoginRemoveCommand: VaultCommand {
             switch try await damaged.find(selection, in: users.vault) {
             case .login(let login):
                 try confirmation.require("Forget \(LoginView.name(login))", invocation)
-                try await users.removeLogin(.login(login.id))
+                try await users.logOut(.login(login.id), revokes: false)
                 return (id: login.id, name: LoginView.name(login))
             case .damaged(let id, _):
                 _ = try await damaged.discard(id, in: users.vault, confirmation, invocation)

@@ -98,7 +98,7 @@ extension World {
         case .replace: replace(process, users, login, user)
         case .logOut: call(process, "logOut \(user)") { _ = try await users.logOut(.login(login)) }
         case .takeOver: takeOver(process, users, login)
-        case .remove: call(process, "remove \(user)") { try await users.removeLogin(.login(login)) }
+        case .remove: call(process, "remove \(user)") { try await users.logOut(.login(login), revokes: false) }
         case .userRevokes:
             guard let token = ledger.logins[login.handle]?.refresh?.refreshToken?.string(),
                 let grant = server.tokens[token]?.grant

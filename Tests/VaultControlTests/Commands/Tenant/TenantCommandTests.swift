@@ -17,7 +17,7 @@ struct TenantCommandTests {
         let transport = AsyncHTTPTransport(options: .init(allowsInsecureLoopback: true))
         let users = try await UserManager(vault: vault, transport: transport)
         for (tenant, names) in names {
-            let view = users.tenant(try #require(Tenant(tenant)))
+            let view = users.scoped(to: try #require(Tenant(tenant)))
             for name in names {
                 let grant = try #require(world.server.issueGrant(user: name))
                 _ = try await view.addLogin(

@@ -70,7 +70,7 @@ struct AccountRoutes: Sendable {
     }
 
     private func page(_ session: BrowserSessions.Session) async throws -> AccountPage {
-        let providers = try await users.vault.providers().compactMap(\.provider)
+        let providers = try await users.vault.providers()
         return AccountPage(session: session, providers: providers.filter { $0.authorizationEndpoint != nil })
     }
 
