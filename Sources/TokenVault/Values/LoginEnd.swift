@@ -10,7 +10,7 @@ public struct LoginEnd: Sendable, Hashable {
 
     /// As ``UserManager/logOut(_:)``: gone from the vault, and revoked at the provider.
     public static let loggedOut = Self(kind: .loggedOut)
-    /// As ``UserManager/removeLogin(_:)``: gone from the vault; the grant lives on at the provider.
+    /// As ``UserManager/logOut(_:revokes:)`` without a revocation: gone from the vault; the grant lives on at the provider.
     public static let removed = Self(kind: .removed)
 
     /// As ``UserManager/terminate(_:reason:)``: revoked, and kept in the vault with the reason.

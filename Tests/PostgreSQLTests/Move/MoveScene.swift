@@ -187,7 +187,7 @@ extension Vault {
     /// All that an app or an operator can know of the vault's content.
     func facts() async throws -> MovedFacts {
         var facts = MovedFacts()
-        facts.providers = try await providers().sorted { "\($0)" < "\($1)" }
+        facts.providers = try await providerEntries().sorted { "\($0)" < "\($1)" }
         facts.records = try await store.providers().compactMap(\.provider?.record).sorted { $0.name < $1.name }
         for entry in try await store.users(after: nil, limit: 1_000) {
             let user = try entry.user.unwrapped()
