@@ -176,7 +176,7 @@ let package = Package(
             name: "VaultControl",
             dependencies: [
                 "CBuild", "CProcess", "LoopbackRedirect", "OAuthClient", "TokenVault", "TokenVaultHTTP",
-                "TokenVaultPostgreSQL", "VaultAdministration", "VaultImport",
+                "TokenVaultPostgreSQL", "VaultAdministration", "VaultImport", "VaultStorage",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

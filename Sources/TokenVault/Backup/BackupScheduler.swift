@@ -84,7 +84,7 @@ package final class BackupScheduler: Service {
     }
 }
 
-/// When a ``BackupScheduler`` makes backups, and which it keeps.
+/// When a ``VaultService`` makes backups, and which it keeps.
 public struct BackupSchedule: Sendable {
     package enum Event: Sendable {
         case made(Backup)
@@ -97,7 +97,7 @@ public struct BackupSchedule: Sendable {
     package var directory: String
     /// Nil: nothing is removed.
     package var keep: BackupRetention?
-    /// As in ``Vault/backUp(to:for:allowsSameDevice:progress:)``.
+    /// See ``init(every:directory:keep:for:allowsSameDevice:onFailure:)``.
     package var recipients: [String]
     /// The same.
     package var allowsSameDevice: Bool

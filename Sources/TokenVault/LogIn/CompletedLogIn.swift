@@ -4,7 +4,7 @@ public import OAuthClient
 public struct CompletedLogIn: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
     public internal(set) var login: Login
     /// The context that the app passed to
-    /// ``UserManager/beginLogIn(userId:provider:redirectURI:scope:dpop:label:loginHint:parameters:context:)``.
+    /// ``LogInRequest``.
     public let context: [String: String]
     /// The verified claims of the provider's id token; nil if there was none. The vault keeps only ``Login/subject`` of
     /// them: store anything else that you need.

@@ -11,7 +11,7 @@ extension UserManager {
     /// ```
     ///
     /// Plain `http` is accepted for this machine only, with ``UserManagerOptions/allowsInsecureLoopback``. A provider
-    /// without metadata, or with a profile of its own, is added by ``Vault/addProvider(_:)``.
+    /// without metadata, or with a profile of its own, is added by ``Vault/addProvider(_:of:)``.
     ///
     /// - Parameters:
     ///   - name: The name under which this vault knows it. It must be free.

@@ -39,7 +39,7 @@ extension UserManager {
     }
 
     /// Erases a user: the key of everything that is sealed for them is destroyed, and their rows with it. Their grants
-    /// are revoked. ``RevocationReport/remnants`` says whether the vault's files still hold earlier states of the rows.
+    /// are revoked. The vault's files may still hold earlier, sealed states of the rows for a while.
     /// Backups made before still hold what they hold.
     ///
     /// Damaged rows are discarded, the user's own row too, and the report names the logins whose grants could

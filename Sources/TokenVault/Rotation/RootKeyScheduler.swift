@@ -1,6 +1,6 @@
 import Logging
 import ServiceLifecycle
-import VaultStorage
+package import VaultStorage
 
 /// Rotates the root key when it is old enough, and goes on with a rotation that was broken off.
 ///
@@ -41,12 +41,12 @@ package final class RootKeyScheduler: Service {
     /// - Returns: What it came to; nil if it is not due.
     /// - Throws: Why it could not be done.
     @discardableResult
-    package func runOnce() async throws -> RootKeyRotationReport? {
+    package func runOnce() async throws -> RootRotationReport? {
         guard try await timeToNext() <= .zero else { return nil }
         return try await rotate()
     }
 
-    private func rotate() async throws -> RootKeyRotationReport {
+    private func rotate() async throws -> RootRotationReport {
         let report = try await vault.rotateRootKey()
         options.onEvent?(.rotated(report))
         return report
@@ -58,11 +58,11 @@ package final class RootKeyScheduler: Service {
     }
 }
 
-/// How often a ``RootKeyScheduler`` rotates the root key.
+/// How often a scheduler rotates the root key.
 package struct RootKeySchedule: Sendable {
     package enum Event: Sendable {
-        /// An old root may have had to be kept: see ``RootKeyRotationReport/isComplete``. The next try comes in an hour.
-        case rotated(RootKeyRotationReport)
+        /// An old root may have had to be kept: see ``RootRotationReport/isComplete``. The next try comes in an hour.
+        case rotated(RootRotationReport)
         /// The next try comes in an hour.
         case failed(any Error)
     }

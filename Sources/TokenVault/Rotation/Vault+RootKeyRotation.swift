@@ -1,4 +1,4 @@
-import VaultStorage
+package import VaultStorage
 
 extension Vault {
     /// How old the root key is, and whether a rotation is still to be completed.
@@ -7,7 +7,7 @@ extension Vault {
             let status = try await store.rootRotation()
             return RootKeyStatus(
                 madeAt: (status.primaryMadeAt ?? store.context.createdAt).date, isRotating: !status.retiring.isEmpty,
-                remaining: RootSealedCells(status.rest))
+                remaining: status.rest)
         }
     }
 
@@ -21,13 +21,13 @@ extension Vault {
     ///   - patience: How long to wait for other processes to end renewals that they began before. After that the old root
     ///     is kept, and the next call gives it up.
     ///   - progress: Called now and then, from a thread of its own.
-    /// - Returns: ``RootKeyRotationReport/isComplete`` says whether the old root is gone.
+    /// - Returns: ``RootRotationReport/isComplete`` says whether the old root is gone.
     /// - Throws: ``VaultError``; or, if the task is cancelled, `CancellationError`. What was done until then stays done.
     @discardableResult
     package func rotateRootKey(
         patience: Duration = .seconds(120),
-        progress: @escaping @Sendable (RootKeyRotationProgress) -> Void = { _ in }
-    ) async throws -> RootKeyRotationReport {
+        progress: @escaping @Sendable (RootRotationProgress) -> Void = { _ in }
+    ) async throws -> RootRotationReport {
         try await rotateRootKey(goesBack: false, patience, progress)
     }
 
@@ -37,24 +37,23 @@ extension Vault {
     @discardableResult
     package func abortRootKeyRotation(
         patience: Duration = .seconds(120),
-        progress: @escaping @Sendable (RootKeyRotationProgress) -> Void = { _ in }
-    ) async throws -> RootKeyRotationReport {
+        progress: @escaping @Sendable (RootRotationProgress) -> Void = { _ in }
+    ) async throws -> RootRotationReport {
         try await rotateRootKey(goesBack: true, patience, progress)
     }
 
     private func rotateRootKey(
-        goesBack: Bool, _ patience: Duration, _ progress: @escaping @Sendable (RootKeyRotationProgress) -> Void
-    ) async throws -> RootKeyRotationReport {
+        goesBack: Bool, _ patience: Duration, _ progress: @escaping @Sendable (RootRotationProgress) -> Void
+    ) async throws -> RootRotationReport {
         let end = timeSource.uptime() + patience
         return try await VaultError.translating {
-            RootKeyRotationReport(
-                try await store.rotateRootKey(
+            try await store.rotateRootKey(
                     goesBack: goesBack,
                     pause: {
                         guard timeSource.uptime() < end else { throw RotationTimeout() }
                         try await timeSource.sleep(for: .milliseconds(250))
                     },
-                    { progress(RootKeyRotationProgress($0)) }))
+                    progress)
         }
     }
 }

@@ -18,7 +18,7 @@
 /// }
 /// ```
 ///
-/// Name it in ``VaultServiceOptions/observers``, or run a ``LoginObservation`` yourself. Each event comes **at least
+/// Name it in ``VaultServiceOptions/observers``. Each event comes **at least
 /// once**, also across restarts, in the order of the vault's record, from all processes. If several processes run the
 /// same observer, each of them delivers everything: let one of them have it, or let ``observe(_:)`` recognise handled
 /// events by login, generation and kind.

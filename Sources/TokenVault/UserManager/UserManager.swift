@@ -21,12 +21,10 @@ package import VaultStorage
 /// ### Providers
 /// - ``addProvider(_:issuer:clientID:authentication:scope:redirectURI:dpop:tokenCertificate:)``
 /// ### Logging in
-/// - ``beginLogIn(userId:provider:redirectURI:scope:dpop:label:loginHint:parameters:context:)``
-/// - ``beginLogIn(into:redirectURI:scope:dpop:loginHint:parameters:context:acceptsOtherAccount:)``
+/// - ``beginLogIn(_:)``
 /// - ``completeLogIn(_:boundTo:expectedUserId:)``
-/// - ``logIn(userId:provider:authorizationCode:codeVerifier:redirectURI:dpopKey:label:nonce:resources:)``
-/// - ``logIn(into:authorizationCode:codeVerifier:redirectURI:dpopKey:nonce:resources:acceptsOtherAccount:)``
-/// - ``beginDeviceLogIn(userId:provider:scope:dpop:label:usesPKCE:parameters:context:)``
+/// - ``logIn(_:authorizationCode:codeVerifier:dpopKey:nonce:)``
+/// - ``beginDeviceLogIn(_:usesPKCE:)``
 /// - ``completeDeviceLogIn(_:)``
 /// - ``addLogin(userId:provider:accessToken:expiresAt:refreshToken:scope:tokenType:dpopKey:label:)``
 /// ### Tokens
@@ -56,7 +54,7 @@ package import VaultStorage
 /// - ``events(userId:)``
 /// - ``events(after:of:)``
 /// ### Ends
-/// - ``logOut(_:)``
+/// - ``logOut(_:revokes:)``
 /// - ``terminate(_:reason:)``
 /// - ``endLogins(where:by:progress:)``
 /// - ``disableUser(_:)``

@@ -4,7 +4,8 @@ public import OAuthClient
 /// What a vault knows about a login. Nothing in it is secret, except that it connects a user with a provider.
 public struct Login: Sendable, Equatable {
     public let id: LoginID
-    /// Within the tenant, if it comes from a ``TenantView``; otherwise as the vault knows them: see ``Tenant``.
+    /// Within the tenant, if it comes from ``UserManager/scoped(to:)`` or was asked for with a tenant; otherwise the qualified id:
+    /// see ``Tenant``.
     public internal(set) var userId: String
     /// The provider's name in this vault; nil for a login whose tokens come from the app alone.
     public internal(set) var provider: String?

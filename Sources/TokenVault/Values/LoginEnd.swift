@@ -8,7 +8,7 @@ public struct LoginEnd: Sendable, Hashable {
 
     let kind: Kind
 
-    /// As ``UserManager/logOut(_:)``: gone from the vault, and revoked at the provider.
+    /// As ``UserManager/logOut(_:revokes:)``: gone from the vault, and revoked at the provider.
     public static let loggedOut = Self(kind: .loggedOut)
     /// As ``UserManager/logOut(_:revokes:)`` without a revocation: gone from the vault; the grant lives on at the provider.
     public static let removed = Self(kind: .removed)

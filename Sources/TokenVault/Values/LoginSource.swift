@@ -17,7 +17,7 @@ public import OAuthClient
 /// It is asked for users whom the vault does not know, once for any number of callers, and their call then goes on as if they
 /// had been there. A user who has been here is never pulled again, so erase users there before you erase them here.
 public protocol LoginSource: Sendable {
-    /// What logins are said to come from: ``LoginOrigin/source``. At most 64 bytes.
+    /// The name that the vault records for the source of a login. At most 64 bytes.
     var name: String { get }
 
     /// Lets go of the user's logins, and gives them.

@@ -1,6 +1,6 @@
 /// How a login looks to the app.
 ///
-/// Read it with ``UserManager/sessionState(of:)``, watch it with ``UserManager/sessionStates(of:)``.
+/// Read it as ``Login/state``, watch it with ``UserManager/sessionStates(of:)``.
 public enum SessionState: Equatable, Sendable {
     /// There is no login.
     case notLoggedIn

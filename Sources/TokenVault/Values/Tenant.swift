@@ -1,9 +1,9 @@
 /// One of several bodies of users and providers in a vault, such as a customer of a service for companies.
 ///
-/// The same user id in two tenants is two users, and the same provider name two registrations. ``UserManager/tenant(_:)``
-/// gives the view in which they have their plain names.
+/// The same user id in two tenants is two users, and the same provider name two registrations. ``UserManager/scoped(to:)``
+/// gives a manager under which they have their plain names.
 ///
-/// In the vault, and wherever the whole vault is looked at, a tenant's user has a *qualified* id: U+001D, the tenant's name,
+/// In the vault, and in listings of the whole vault, a tenant's user has a *qualified* id: U+001D, the tenant's name,
 /// U+001D, and the id within the tenant. Plain user ids do not begin with U+001D, so no id can be taken for one of a tenant.
 public struct Tenant: Hashable, Sendable, LosslessStringConvertible {
     static let separator: UInt8 = 0x1D

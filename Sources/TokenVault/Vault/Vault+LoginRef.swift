@@ -49,9 +49,9 @@ extension Vault {
     private func require(_ id: LoginID, of scope: TenantScope) async throws {
         guard scope != .whole else { return }
         try await VaultError.translating {
-            guard scope.has(try await store.login(id.handle).userId) else {
-                throw StoreError.notFound(.login)
-            }
+            // Neither the refresh token nor the key is opened for this.
+            let user = try await store.session(.login(id.handle)).user
+            guard scope.has(try await store.userId(of: user)) else { throw StoreError.notFound(.login) }
         }
     }
 

@@ -24,25 +24,18 @@ package import VaultStorage
 /// - ``path``
 /// - ``readOnlyReason``
 /// ### Providers
-/// - ``addProvider(_:)``
-/// - ``providers()``
-/// - ``provider(named:)``
-/// - ``previewProviderUpdate(named:_:)``
-/// - ``updateProvider(named:_:force:expecting:)``
-/// - ``removeProvider(named:)``
+/// - ``addProvider(_:of:)``
+/// - ``providers(of:)``
+/// - ``provider(named:of:)``
+/// - ``updateProvider(named:of:_:force:)``
+/// - ``removeProvider(named:of:)``
 /// ### Users and logins
-/// - ``users(after:limit:)``
-/// - ``user(_:)``
-/// - ``logins(ofUser:after:limit:)``
-/// - ``login(_:)``
+/// - ``users(of:)``
+/// - ``user(_:of:)``
+/// - ``login(_:of:)``
 /// - ``logins(where:after:pageSize:)``
-/// ### Keys
-/// - ``rotateRootKey(patience:progress:)``
-/// ### Looking after it
+/// ### Health
 /// - ``checkReadiness()``
-/// - ``checkWriting()``
-/// ### Backups
-/// - ``backUp(to:for:allowsSameDevice:progress:)``
 public final class Vault: Sendable {
     /// The file's path, or the server's address without a password.
     public let path: String

@@ -87,4 +87,6 @@ package struct RootRotationReport: Equatable, Sendable {
     /// Roots that had to be kept. Empty if the rotation is complete.
     package internal(set) var kept: [KeyID] = []
     package internal(set) var obstacles: [RootRotationObstacle] = []
+
+    package var isComplete: Bool { obstacles.isEmpty }
 }

@@ -166,7 +166,7 @@ struct SessionHandlerTests {
                     _ = try? await users.updateAccessToken(
                         for: .login(login.id), accessToken: Sample.accessToken("2"), expiresAt: expiry)
                 } else {
-                    try? await users.logOut(.login(login.id), revokes: false)
+                    _ = try? await users.logOut(.login(login.id), revokes: false)
                 }
                 answer.value = await errorCode { try await renewal.renew() }
             }))

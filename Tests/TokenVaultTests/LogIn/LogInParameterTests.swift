@@ -55,7 +55,7 @@ struct LogInParameterTests {
         #expect(FormCodec.decode(body)?.filter { $0.name == "resource" }.map(\.value) == asked.resources)
         world.transport.enqueue(.generation("2"))
         _ = try await world.users.logIn(
-            LogInRequest(userId: "bob", provider: "acme", resources: asked.resources),
+            LogInRequest(userId: "bob", provider: "acme", parameters: asked),
             authorizationCode: AuthorizationCode("CANARY-code"), codeVerifier: .random())
         let second = try #require(world.transport.requests.last?.body)
         #expect(FormCodec.decode(second)?.filter { $0.name == "resource" }.count == 2)

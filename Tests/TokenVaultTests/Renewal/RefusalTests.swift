@@ -71,7 +71,7 @@ struct RefusalTests {
         var events = world.users.events(of: .login(login.id)).makeAsyncIterator()
         world.transport.enqueue(.error("invalid_grant"))
         _ = await refuse(world, login.id)
-        while let event = await events.next() {
+        while let event = await events.next(isolation: nil) {
             guard case .refreshFailed = event.kind else { continue }
             #expect(event.answer == "400 invalid_grant")
             break

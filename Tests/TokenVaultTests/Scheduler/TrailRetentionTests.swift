@@ -91,7 +91,7 @@ struct TrailRetentionTests {
             for: .login(login), accessToken: AccessToken(Sample.marker + "next"),
             expiresAt: world.now.addingTimeInterval(7_200))
         var kinds: [SessionEvent.Kind] = []
-        while kinds.last != .updated, let event = await iterator.next() { kinds.append(event.kind) }
+        while kinds.last != .updated, let event = await iterator.next(isolation: nil) { kinds.append(event.kind) }
         guard case .missed(let missed)? = kinds.first else {
             Issue.record("it begins with \(kinds)")
             return

@@ -186,6 +186,40 @@ struct TenantTests {
         #expect(Set(all.compactMap(\.userId).map { Tenant.of($0)?.tenant.name ?? "" }) == ["", "one", "two"])
     }
 
+    @Test func aScopedManagerHearsOfItsTenantAlone() async throws {
+        let (world, one, two, logins) = try await scene()
+        let (own, foreign) = (try #require(logins["one"]), try #require(logins["two"]))
+        var all = one.users.events().makeAsyncIterator()
+        var states = one.users.sessionStates(of: .user("alice")).makeAsyncIterator()
+        #expect(await states.next() == .established)
+        var foreignStates = one.users.sessionStates(of: .login(foreign.id)).makeAsyncIterator()
+        #expect(await foreignStates.next() == .notLoggedIn)
+        #expect(await foreignStates.next() == nil)
+        try await world.kill(foreign)
+        try await world.kill(own)
+        let event = try #require(await all.next())
+        #expect(event.login == own.id && event.userId == "alice")
+        guard case .tokenExpired(_?) = await states.next() else {
+            Issue.record("the state of the own login did not change")
+            return
+        }
+        var later = two.users.events(after: .start).makeAsyncIterator()
+        let first = try #require(try await later.next())
+        #expect(first.login == foreign.id && first.userId == "alice")
+    }
+
+    @Test func aScopedManagerEndsLoginsOfItsTenantAlone() async throws {
+        let (world, one, two, _) = try await scene()
+        world.transport.fallback = .status(.ok)
+        #expect(
+            await code { try await one.users.endLogins(where: LoginFilter(), by: .loggedOut) } == .invalidArgument)
+        let report = try await one.users.endLogins(where: LoginFilter(provider: "acme"), by: .loggedOut)
+        #expect(report.ended == 1)
+        #expect(try await ids(one).isEmpty)
+        #expect(try await two.users.accessToken(userId: "alice").name == "two")
+        #expect(try await world.users.accessToken(userId: "alice").name == "root")
+    }
+
     @Test func aNameOfATenantIsReadBack() {
         #expect(Tenant.of("\u{1D}acme\u{1D}a\u{1D}b")?.tenant.name == "acme")
         #expect(Tenant.of("\u{1D}acme\u{1D}a\u{1D}b")?.userId == "a\u{1D}b")

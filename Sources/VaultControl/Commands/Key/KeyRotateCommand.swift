@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import TokenVault
 import VaultAdministration
+import VaultStorage
 
 struct KeyRotateCommand: VaultCommand {
     static let configuration = CommandConfiguration(
@@ -158,23 +159,23 @@ struct KeyRotateCommand: VaultCommand {
     private func words(_ cells: RootSealedCells) -> String {
         let parts = [
             (cells.users, "user"), (cells.providers, "provider"), (cells.authorizationRequests, "pending log-in"),
-            (cells.revocations, "pending revocation"),
+            (cells.outbox, "pending revocation"),
         ]
         let words = parts.filter { $0.0 > 0 }.map { Count.of($0.0, $0.1) }
         return words.isEmpty ? "giving up the old root key" : words.joined(separator: ", ")
     }
 
-    private func words(_ obstacle: RootKeyRotationReport.Obstacle) -> String {
+    private func words(_ obstacle: RootRotationObstacle) -> String {
         let kept = "the old root key is kept"
         switch obstacle {
-        case .damagedRows(let count):
-            return "\(kept): \(Count.of(count, "row")) cannot be opened; see them with: vaultctl damage list"
-        case .spooledReplies:
+        case .unreadable(let cells):
+            return "\(kept): \(Count.of(cells.total, "row")) cannot be opened; see them with: vaultctl damage list"
+        case .spooled:
             return """
                 \(kept): replies are in the spool that the vault has not taken in yet; run vaultctl maintain --once, then \
                 vaultctl key rotate again
                 """
-        case .renewalsUnderWay:
+        case .busy:
             return """
                 \(kept): other processes have renewals under way that began before; run vaultctl key rotate again when they \
                 are done
@@ -182,12 +183,12 @@ struct KeyRotateCommand: VaultCommand {
         }
     }
 
-    private func record(_ report: RootKeyRotationReport) -> OutputRecord {
+    private func record(_ report: RootRotationReport) -> OutputRecord {
         let obstacles = report.obstacles.map { obstacle -> String in
             switch obstacle {
-            case .damagedRows: "damagedRows"
-            case .spooledReplies: "spooledReplies"
-            case .renewalsUnderWay: "renewalsUnderWay"
+            case .unreadable: "damagedRows"
+            case .spooled: "spooledReplies"
+            case .busy: "renewalsUnderWay"
             }
         }
         return [
@@ -199,7 +200,7 @@ struct KeyRotateCommand: VaultCommand {
     private func record(_ cells: RootSealedCells) -> OutputRecord {
         [
             .data("users", cells.users), .data("providers", cells.providers),
-            .data("authorizationRequests", cells.authorizationRequests), .data("revocations", cells.revocations),
+            .data("authorizationRequests", cells.authorizationRequests), .data("revocations", cells.outbox),
         ]
     }
 }
@@ -214,7 +215,7 @@ private final class RotationProgress: Sendable {
         verifying = Progress("verifying", on: invocation.console, isQuiet: invocation.isQuiet)
     }
 
-    func update(_ progress: RootKeyRotationProgress) {
+    func update(_ progress: RootRotationProgress) {
         switch progress.phase {
         case .sealing: sealing.update(done: progress.done, total: progress.total)
         case .verifying:
