@@ -83,7 +83,7 @@ import VaultCrypto
         #expect(phases == ["begun", "providers", "retired"])
     }
 
-    @Test(arguments: TestedPlace.allCases) func aRotationThatWasBrokenOffIsGoneOnWithByAnotherProcess(
+    @Test(arguments: TestedPlace.allCases) func anotherProcessResumesAnInterruptedRotation(
         _ place: TestedPlace
     ) async throws {
         let populated = try await Populated(place, users: 7)

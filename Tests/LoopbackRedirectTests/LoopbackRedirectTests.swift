@@ -292,7 +292,7 @@ struct LoopbackRedirectTests {
         }
     }
 
-    @Test func aBrowserThatDoesNotComeForThePageIsNotWaitedForLong() async throws {
+    @Test func finishingWaitsOnlyBrieflyForTheBrowser() async throws {
         try await withListener { listener, visitor, wait in
             #expect(try await visitor.get("/callback?code=x&state=right").status == 303)
             _ = try await wait.value

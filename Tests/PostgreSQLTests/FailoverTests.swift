@@ -112,7 +112,7 @@ struct FailoverTests {
     }
 
     /// Each commit had waited for the standby: whoever does not come back has lost nothing.
-    @Test func aSynchronousStandbyHasEverythingOfThoseWhoDoNotComeBack() async throws {
+    @Test func synchronousStandbyLosesNoCommitOfAbsentProcesses() async throws {
         let cluster = try Cluster()
         try await cluster.vault.demandStandby()
         let login = try await cluster.store.insertLogin(cluster.vault.draft("alice")).handle

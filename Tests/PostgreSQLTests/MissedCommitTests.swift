@@ -8,7 +8,7 @@ import Testing
 struct MissedCommitTests {
     /// It had confirmed nothing: another one had. What was promised to a process that has ended since is missed by those who
     /// have seen it.
-    @Test func whatOthersHaveSeenIsMissedThoughAStandbyWasSynchronous() async throws {
+    @Test func lostCommitIsNoticedByProcessesThatSawIt() async throws {
         let cluster = try Cluster()
         let synchronous = try PostgreSQLServer(standbyOf: cluster.primary)
         try await cluster.vault.demandStandby()

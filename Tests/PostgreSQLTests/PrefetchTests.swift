@@ -48,7 +48,7 @@ struct PrefetchTests {
         #expect(try await vault.store.login(login).session.label == "xxxxy")
     }
 
-    @Test func anOperationSeesWhatThoseBeforeItInTheBatchHaveChanged() async throws {
+    @Test func operationSeesEarlierChangesOfItsBatch() async throws {
         let vault = try ServerVault()
         let login = try await vault.store.insertLogin(vault.draft("a")).handle
         let operations = ["1", "2", "3"].map { label(login, adding: $0) }

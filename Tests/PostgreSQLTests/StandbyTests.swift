@@ -59,7 +59,7 @@ struct StandbyTests {
     }
 
     /// A deadline of the client's own ends the wait: the server's time-outs do not.
-    @Test func theOutcomeIsSettledWhenTheStandbyComesBackAfterTheDeadline() async throws {
+    @Test func outcomeIsSettledWhenTheStandbyReturnsLate() async throws {
         let scene = try await Scene()
         try scene.standby.stop()
         let change = scene.change("late")

@@ -53,7 +53,7 @@ struct WriteBatchTests {
     }
 
     /// Hardly ever does one fail after it has changed something: so nobody pays for it where none does.
-    @Test func oneThatThrowsBeforeItChangesAnythingCostsTheOthersNothing() async throws {
+    @Test func operationFailingBeforeAnyChangeRepeatsNoOthers() async throws {
         let vault = try ServerVault()
         let login = try await vault.store.insertLogin(vault.draft("a")).handle
         let operations = [

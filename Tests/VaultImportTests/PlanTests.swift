@@ -14,13 +14,13 @@ struct PlanTests {
         #expect(found.first?.login?.provider == "acme-eu")
     }
 
-    @Test func aProviderWithoutARuleKeepsItsNameUnlessRulesAreRequired() async throws {
+    @Test func unmappedProviderKeepsItsNameUnlessRulesAreStrict() async throws {
         #expect(try await outcomes(line()).first?.login?.provider == "acme")
         let strict = ImportPlan(providers: ProviderMap(requiresRule: true))
         #expect(try await outcomes(line(), strict).map(\.words) == ["rejected: unmappedProvider"])
     }
 
-    @Test func aBoundTokenNeedsItsKeyUnlessTheClientIsConfidential() async throws {
+    @Test func boundTokenNeedsItsKeyUnlessConfidential() async throws {
         let bound = line(#""token_type":"DPoP","refresh_token":"r""#)
         #expect(try await outcomes(bound).map(\.words) == ["rejected: keyMissing"])
         let rules = ["acme": ProviderMap.Rule(name: "acme", isConfidential: true)]

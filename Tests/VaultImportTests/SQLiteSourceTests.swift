@@ -123,7 +123,7 @@ struct SQLiteSourceTests {
 
     /// With and without a WAL that a crash has left. For root, the rights of files count only under another identity,
     /// which Linux lets a single thread take on.
-    @Test(arguments: [true, false]) func aDatabaseWhereSQLiteMayMakeNoFilesIsRefusedWithAHint(_ hasWAL: Bool) throws {
+    @Test(arguments: [true, false]) func databaseInAReadOnlyDirectoryIsRefusedWithAHint(_ hasWAL: Bool) throws {
         let sample = try SampleDatabase(
             "PRAGMA journal_mode = WAL", SampleDatabase.accounts, SampleDatabase.account(1))
         if !hasWAL { try sample.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }

@@ -88,7 +88,7 @@ struct SecretTests {
         #expect(malformed?.code == .unfitPlan)
     }
 
-    @Test func aWrongSecretStopsAtTheFirstRowAndADamagedRowDoesNot() async throws {
+    @Test func wrongSecretStopsTheImportADamagedRowDoesNot() async throws {
         let sealed =
             "$ba$2$3f08aace122ee2368432c1ca23a049bc640bafbf00fdf33a4cbe9d402fb0a7f91ccf745f5b4a564e8cade76f202575"
         func row(_ token: String) -> String {

@@ -72,7 +72,7 @@ struct AuthorizationCallbackTests {
         #expect(throws: AuthorizationCallbackError(.missingState)) { try code("?code=c&state=") }
     }
 
-    @Test func rfc9207AnotherIssuerIsRefusedAndAMissingOneIfPromised() throws {
+    @Test func rfc9207WrongOrMissingIssuerIsRefused() throws {
         let mismatch = AuthorizationCallbackError(.issuerMismatch)
         #expect(throws: mismatch) { try code("?code=c&state=s1&iss=https://b.example") }
         #expect(throws: mismatch) { try code("?code=c&state=s1&iss=https://a.example/") }

@@ -110,7 +110,7 @@ struct ClientCertificateTests {
     }
 
     @Test(arguments: [true, false])
-    func theRequestNamesTheClientAndTheConnectionShowsTheCertificate(isSelfSigned: Bool) async throws {
+    func requestNamesTheClientAndCarriesTheCertificate(isSelfSigned: Bool) async throws {
         let certificate = try Self.value(TestCertificate("app"))
         let transport = ShowingTransport()
         let endpoint = try Self.endpoint(

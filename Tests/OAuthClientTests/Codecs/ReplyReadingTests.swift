@@ -68,7 +68,7 @@ struct ReplyReadingTests {
     }
 
     @Test(arguments: [nil, "null", "\"\""])
-    func aMissingLifetimeIsUnknownUnlessTheProfileAssumesOne(_ text: String?) throws {
+    func missingLifetimeIsUnknownUnlessAssumedByProfile(_ text: String?) throws {
         #expect(try tokens(Sample.good(["expires_in": text])).expiresIn == nil)
         let rules = ReplyRules(assumedLifetime: .seconds(600))
         #expect(try tokens(Sample.good(["expires_in": text]), rules: rules).expiresIn == .seconds(600))
@@ -184,7 +184,7 @@ struct ReplyReadingTests {
         #expect(classify(.reply(body), ClassificationContext(), .rfc) == .inDoubt(.unusableTokens))
     }
 
-    @Test func twoDifferentRefreshTokensAreInDoubtAndTwoEqualOnesAreOne() throws {
+    @Test func repeatedRefreshTokenIsInDoubtUnlessEqual() throws {
         let two = #"{"access_token":"a","token_type":"Bearer","refresh_token":"x","refresh_token":"y"}"#
         #expect(classify(.reply(reply(200, two)), ClassificationContext(), .rfc) == .inDoubt(.unreadableBody))
         let equal = #"{"access_token":"a","token_type":"Bearer","refresh_token":"x","refresh_token":"x"}"#
@@ -219,7 +219,7 @@ struct ReplyReadingTests {
     @Test(arguments: [
         #"{"iss":"https://a.example","sub":"mallory"}"#, #"{"iss":"https://b.example","sub":"alice"}"#,
     ])
-    func anotherSubjectOrIssuerIsRefusedAndTheRefreshTokenKept(_ claims: String) throws {
+    func changedIdentityIsRefusedButRefreshTokenIsKept(_ claims: String) throws {
         let context = ClassificationContext(
             expectedIdentity: IDTokenIdentity(subject: "alice", issuer: "https://a.example"))
         let body = Sample.good(["id_token": idToken(claims)])

@@ -28,7 +28,7 @@ struct RequestStyleTests {
             ])
     }
 
-    @Test func aSeparateRefreshURLScopesParametersAndResourcesAreSent() async throws {
+    @Test func refreshURLScopesParametersAndResourcesAreSent() async throws {
         var binding = try Sample.binding()
         binding.refreshEndpoint = try EndpointURL("https://refresh.example.com/again")
         binding.style.scopeSeparator = ","

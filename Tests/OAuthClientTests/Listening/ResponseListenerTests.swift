@@ -41,7 +41,7 @@ struct ResponseListenerTests {
             transport: transport, listener: listener, revealsSecretBodiesToListener: reveals, now: { Sample.start })
     }
 
-    @Test func fetchRefreshAndRevokeAreToldInOrderWithTheirRawReplies() async throws {
+    @Test func listenerSeesRawRepliesInOrder() async throws {
         let listener = Listener()
         let transport = ScriptedTransport([
             .reply(reply(200, Sample.good(), [("X-Request-Id", "r1"), ("DPoP-Nonce", "n")])),
@@ -99,7 +99,8 @@ struct ResponseListenerTests {
         await listener.wait(for: 2)
     }
 
-    @Test func aListenerThatHangsDelaysNobodyAndIsToldWhatItMissed() async throws {
+    @Test("a listener that hangs delays no request and learns how many replies it missed")
+    func hangingListenerDelaysNoRequest() async throws {
         let gate = Flag()
         let listener = Listener(gate: gate)
         let count = ResponseAnnouncer.capacity + 10

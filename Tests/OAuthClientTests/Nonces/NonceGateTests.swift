@@ -143,7 +143,7 @@ struct NonceGateTests {
         #expect(await third.value != nil)
     }
 
-    @Test func sharedNoncesAreLentUntilTheServerRefusesThemThreeTimesInARow() throws {
+    @Test func sharedNoncesAreDroppedAfterThreeRefusalsInARow() throws {
         let nonces = ServerNonces(gate: gate)
         let (one, two) = (try #require(DPoPNonce("one")), try #require(DPoPNonce("two")))
         nonces.learn(one, at: "a", lent: nil, isRefused: false)

@@ -94,7 +94,7 @@ struct ClassificationTests {
         #expect(other == .nonceRequired(nonce))
     }
 
-    @Test func row4WithoutAProofTheProviderWantsWhatTheLoginHasNot() {
+    @Test func row4NonceDemandWithoutDPoPIsMisconfiguration() {
         let reply = reply(400, Sample.error("use_dpop_nonce"), [("DPoP-Nonce", "fresh")])
         #expect(classified(reply) == .misconfigured(.refused(.useDPoPNonce)))
     }
@@ -296,7 +296,7 @@ struct ClassificationTests {
                 == .transient(TransientFailure(.unclassifiedRejection(status: 403))))
     }
 
-    @Test func additionARepeatedUnclassifiedRejectionEndsInTheFlag() {
+    @Test func additionRepeatedUnclassifiedRejectionIsDeath() {
         func outcome(_ count: Int, _ hours: Int, others: Bool = true) -> TokenOutcome {
             classified(reply(403, "<html>")) {
                 $0.rejections = RejectionHistory(
@@ -342,7 +342,7 @@ struct ClassificationTests {
         }
     }
 
-    @Test func row18ErrorAndTokensTogetherLoseNothingAndKillNothing() throws {
+    @Test func row18ErrorWithTokensKeepsTokensAndLogin() throws {
         let both = classified(reply(200, Sample.good(["error": "\"invalid_grant\""])))
         let token = try RefreshToken(Sample.refresh)
         #expect(both == .partial(PartialTokens(refreshToken: token, cause: .contradictory)))

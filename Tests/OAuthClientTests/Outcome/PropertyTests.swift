@@ -86,7 +86,7 @@ struct PropertyTests {
         print("property test: 2000 form round trips")
     }
 
-    @Test func aVerdictWithOneByteChangedIsDeadOnlyIfItStillReadsSo() {
+    @Test func errorReplyWithOneByteChangedKillsNoLogin() {
         let verdict = Array(Sample.error("invalid_grant").utf8)
         var count = 0
         for index in verdict.indices {

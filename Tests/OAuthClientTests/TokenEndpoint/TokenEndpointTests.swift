@@ -73,7 +73,7 @@ struct TokenEndpointTests {
             ])
     }
 
-    @Test func basicCredentialsAreFormEncodedFirstAndStandInTheHeaderAlone() async throws {
+    @Test func basicCredentialsAreFormEncodedInTheHeaderOnly() async throws {
         let transport = ScriptedTransport(reply(200, Sample.good()))
         var binding = try Sample.binding(.clientSecretBasic(try ClientSecret("s:e c+r%t")))
         binding.clientID = try ClientID("a:b c")
@@ -237,7 +237,7 @@ struct TokenEndpointTests {
         #expect(transport.sent.isEmpty)
     }
 
-    @Test func aCancellationAfterTheFirstByteDoesNotReachTheExchange() async throws {
+    @Test func cancellationAfterTheFirstByteIsIgnored() async throws {
         let reached = Flag()
         let released = Flag()
         let sawCancellation = Flag()

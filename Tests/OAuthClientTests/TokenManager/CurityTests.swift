@@ -67,7 +67,7 @@ struct CurityTests {
         #expect(transport.sent.map { $0.form["tenant"] } == ["t1", "t1", "t1", "t1"])
     }
 
-    @Test func theKeyPairIsClearedOnInvalidGrantAndAfterRevocationAndNotOtherwise() async throws {
+    @Test func keyPairIsClearedOnInvalidGrantAndRevocationOnly() async throws {
         let refused = try manager(ScriptedTransport(reply(400, #"{"error":"invalid_grant"}"#)), keyPair: .generate())
         _ = await refused.refreshAccessToken(with: try RefreshToken("r"))
         #expect(refused.keyPair == nil)
@@ -79,7 +79,7 @@ struct CurityTests {
         #expect(down.keyPair != nil)
     }
 
-    @Test func theListenerHearsOfFetchRefreshAndRevokeWithStatusAndHeaders() async throws {
+    @Test func listenerReceivesStatusAndHeadersOfEachRequest() async throws {
         let listener = Listener()
         let transport = ScriptedTransport(
             reply(200, Sample.good()), reply(400, #"{"error":"invalid_grant"}"#), reply(200))

@@ -83,7 +83,7 @@ struct OAuthTokenManagerTests {
     }
 
     /// RFC 7009 §2.1: the grant may live on, and a public client's refresh token is bound to the key (RFC 9449 §5).
-    @Test func anAccessTokensRevocationLeavesTheKeyPairToTheRefreshToken() async throws {
+    @Test func revokingAnAccessTokenKeepsTheKeyPair() async throws {
         let transport = ScriptedTransport(reply(200, bound), reply(200), reply(200, bound), reply(200))
         let manager = try manager(transport)
         _ = await manager.refreshAccessToken(with: try RefreshToken("r"))

@@ -24,7 +24,7 @@ struct AuthorizingClientWireTests {
     }
 
     @Test(arguments: ["000", "099", "100"])
-    func aHeadThatAnnouncesNothingIsAnErrorAndNotTheEndOfTheProcess(_ status: String) async throws {
+    func invalidStatusIsAnErrorNotACrash(_ status: String) async throws {
         try await ResourceWorld.with { world in
             let login = try await world.logIn()
             let api = try server("HTTP/1.1 \(status) Odd\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
@@ -74,7 +74,7 @@ struct AuthorizingClientWireTests {
         }
     }
 
-    @Test func aStreamIsNotReplayedAndTheNextRequestHasTheNewToken() async throws {
+    @Test func streamIsNotReplayedButNextRequestHasNewToken() async throws {
         try await ResourceWorld.with { world in
             let login = try await world.logIn()
             let api = try server(Self.refusal, Self.success)
@@ -98,7 +98,7 @@ struct AuthorizingClientWireTests {
         }
     }
 
-    @Test func aServerThatRefusesEveryTokenDoesNotCostARenewalForEach() async throws {
+    @Test func serverRefusingEveryTokenCausesOneRenewal() async throws {
         try await ResourceWorld.with { world in
             let login = try await world.logIn()
             let api = try server(Self.refusal)

@@ -95,7 +95,7 @@ struct HostileOverTimeTests {
         await setting.close()
     }
 
-    @Test func aVerdictOnOneUserIsNoneOnTheOthersAndEachIsAskedForOnce() async throws {
+    @Test func oneUsersDeadGrantEndsNoOtherLogin() async throws {
         let names = (1...6).map { "user\($0)" }
         let dead = Switch(["user1"])
         let server = try CountingEndpoint { dead.contains($0) ? .reply(400, HostileReply.invalidGrant) : nil }
@@ -174,7 +174,7 @@ struct HostileOverTimeTests {
         await setting.close()
     }
 
-    @Test func aNonceWithEveryAnswerIsUsedForTheNextRequestEvenAfterARestart() async throws {
+    @Test func oneTimeNoncesSurviveARestart() async throws {
         var configuration = AuthorizationServerConfiguration()
         configuration.noncePolicy = .requiredOnce
         let server = try await DevAuthorizationServer.start(configuration)

@@ -14,7 +14,7 @@ struct AsyncHTTPTransportTests {
         }
     }
 
-    @Test func theRequestArrivesAsItWasMadeAndTheReplyComesBackWhole() async throws {
+    @Test func requestAndReplyArriveUnchanged() async throws {
         let server = try Self.answering("{\"access_token\":\"x\"}")
         let result = await sendToken(to: "http://127.0.0.1:\(server.port)/token?a=b%20c")
         let reply = try #require(result.reply)
@@ -78,7 +78,7 @@ struct AsyncHTTPTransportTests {
         await transport.shutdown()
     }
 
-    @Test func aConnectionLeftByACancelledRequestIsNotUsedByTheNext() async throws {
+    @Test func connectionOfACancelledRequestIsNotReused() async throws {
         let server = try Self.answering()
         let transport = AsyncHTTPTransport(options: .loopback)
         let url = "http://127.0.0.1:\(server.port)/token"
@@ -111,7 +111,7 @@ struct AsyncHTTPTransportTests {
         "http://user@127.0.0.1/token", "ftp://127.0.0.1/token", "https:///token", "https://host:99999/token",
         "https://user:secret@example.com/token", "http+unix://%2Ftmp%2Fsocket/token",
     ])
-    func aTargetThatIsNotAllowedIsRefusedBeforeAnythingIsSent(_ url: String) async {
+    func forbiddenTargetIsRefusedBeforeSending(_ url: String) async {
         let result = await sendToken(to: url)
         #expect(result.failure?.phase == .notSent)
         #expect([.refused, .refused].contains(result.failure?.code))

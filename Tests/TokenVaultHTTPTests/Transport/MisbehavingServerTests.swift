@@ -100,7 +100,7 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
 
 struct MisbehavingServerTests {
     @Test(arguments: Misbehaviour.all)
-    func everyMisbehaviourAfterTheRequestLeftIsInDoubtAndNotRepeated(_ misbehaviour: Misbehaviour) async throws {
+    func misbehaviourAfterSendingIsInDoubtAndNotRepeated(_ misbehaviour: Misbehaviour) async throws {
         let server = try RawServer(misbehaviour.act)
         let result = await sendToken(to: "http://127.0.0.1:\(server.port)/token", limits: .impatient)
         let failure = try #require(result.failure)

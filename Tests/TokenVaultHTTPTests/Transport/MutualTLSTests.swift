@@ -75,7 +75,7 @@ struct MutualTLSTests {
     }
 
     @Test(arguments: TLSVersionName.allCases)
-    func aServerThatWantsACertificateAndSeesNoneReadsNothing(_ newest: TLSVersionName) async throws {
+    func serverSeesNoRequestWithoutAClientCertificate(_ newest: TLSVersionName) async throws {
         let server = try Self.answering(clients: TestCertificate("authority"), newest: newest)
         let options = AsyncHTTPTransport.Options(trustRoots: try .systemAnd(pemFile: server.trustFile))
         let result = await sendToken(to: "https://localhost:\(server.port)/token", options: options)
@@ -104,7 +104,7 @@ struct MutualTLSTests {
         }
     }
 
-    @Test func eachCertificateHasAClientOfItsOwnAndTheOldestUnusedGoes() async throws {
+    @Test func eachCertificateHasItsOwnClientUpToALimit() async throws {
         let clients = AsyncHTTPTransport().clients
         let certificates = try Self.certificates(CertificateClients.limit + 3)
         let one = try clients.lease(.init(certificate: certificates[0]))

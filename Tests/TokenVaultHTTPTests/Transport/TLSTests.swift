@@ -33,7 +33,7 @@ struct TLSTests {
     }
 
     @Test(arguments: Certificate.allCases)
-    func aCertificateThatNobodyVouchesForIsRefusedBeforeAnythingIsSent(_ certificate: Certificate) async throws {
+    func untrustedCertificateIsRefusedBeforeSending(_ certificate: Certificate) async throws {
         let server = try Self.answering(certificate)
         let result = try await Self.send(server, trusted: false)
         #expect(result.failure == HTTPTransportError(.notSent, .tls))
@@ -43,7 +43,7 @@ struct TLSTests {
 
     /// Expired, not yet valid, or somebody else's: even an authority of our own does not help.
     @Test(arguments: [Certificate.otherName, .expired, .notYetValid])
-    func aTrustedCertificateThatDoesNotHoldIsRefusedBeforeAnythingIsSent(_ certificate: Certificate) async throws {
+    func invalidTrustedCertificateIsRefusedBeforeSending(_ certificate: Certificate) async throws {
         let server = try Self.answering(certificate)
         let result = try await Self.send(server)
         #expect(result.failure == HTTPTransportError(.notSent, .tls))

@@ -109,7 +109,7 @@ struct AuthTokenExchangeWireTests {
         await bench.close()
     }
 
-    @Test func aTokenThatTheServerRefusesPostponesAndIsNotTriedAgain() async throws {
+    @Test func refusedAppTokenPostponesAndIsNotRetried() async throws {
         let bench = try await Bench(#"{"grant":"jwtBearer"}"#)
         let login = try await bench.addLogin()
         let (key, audience) = (P256.Signing.PrivateKey(), bench.server.base + "/token")

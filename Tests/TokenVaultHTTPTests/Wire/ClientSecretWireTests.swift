@@ -10,7 +10,7 @@ import TokenVaultTesting
 /// A server that takes only the second of two client secrets, over real HTTP.
 struct ClientSecretWireTests {
     @Test(arguments: [true, false])
-    func theSecondSecretIsLearntWithoutSpendingARefreshToken(isBasic: Bool) async throws {
+    func secondSecretIsFoundWithoutSpendingARefreshToken(isBasic: Bool) async throws {
         var configuration = AuthorizationServerConfiguration()
         configuration.clients = [
             RegisteredClient(

@@ -118,7 +118,7 @@ struct FAPIWireTests {
         return world.server.log.records.last { $0.path == "/token" }?.outcome
     }
 
-    @Test func theStrictServerRefusesEachDeviationAtTheTokenEndpoint() async throws {
+    @Test func strictTokenEndpointRefusesEachDeviation() async throws {
         let key = ClientAuthentication.privateKeyJWT(try ClientAssertionKey(pem: Self.key))
         try await Self.with(.privateKeyJWT(try #require(Self.registeredKey))) { world in
             let good = try Self.binding(world, key)
@@ -165,7 +165,7 @@ struct FAPIWireTests {
         return world.server.log.records.last { $0.path == "/par" }?.outcome
     }
 
-    @Test func theStrictServerRefusesEachDeviationInAuthorizationRequests() async throws {
+    @Test func strictServerRefusesDeviantAuthorizationRequests() async throws {
         let own = try TestCertificate("app")
         try await Self.with(.selfSignedCertificate([own.registered]), bound: true) { world in
             let certificate = try own.client

@@ -217,7 +217,7 @@ struct MutualTLSWireTests {
         await temporary.vault.close()
     }
 
-    @Test func theCertificateGoesWithItsMethodUnlessTokensAreBoundToIt() async throws {
+    @Test func certificateIsRemovedWithItsMethodUnlessBound() async throws {
         let own = try TestCertificate("app")
         let temporary = try await TemporaryVault(in: .memory)
         let vault = temporary.vault

@@ -103,7 +103,7 @@ struct ClientTokenTests {
         #expect(try await world.users.clientToken(provider: "acme").name == "c1")
     }
 
-    @Test func aRefusedClientIsToldSoAndOpensTheBreakerForItsLoginsToo() async throws {
+    @Test func refusedClientOpensTheBreakerForItsLogins() async throws {
         let world = try await World()
         let login = try await world.addChain()
         world.transport.enqueue(.error("invalid_client", status: .unauthorized))

@@ -72,7 +72,7 @@ struct TwilioTests {
         await #expect(watcher.names() == [])
     }
 
-    @Test func setWithLessThanThreeMinutesLeftWillExpireComesAtOnce() async throws {
+    @Test func tokenSetWithinThreeMinutesOfExpiryWarnsAtOnce() async throws {
         let world = try await World()
         let login = try await world.addChain()
         let watcher = await Watcher(world.vault, login)
@@ -111,7 +111,7 @@ struct TwilioTests {
         await #expect(watcher.names() == ["updated 3", "established 3", "willExpire 3"])
     }
 
-    @Test func anUpdateThatCameInTimeCancelsTheEndAlthoughNobodyLookedBetween() async throws {
+    @Test func timelyUpdateCancelsExpiryWithoutAReadBetween() async throws {
         let world = try await World()
         let (_, other) = try await world.anotherProcess()
         let login = try await world.addChain(lifetime: .seconds(600))

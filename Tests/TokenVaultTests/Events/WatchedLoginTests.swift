@@ -97,7 +97,7 @@ struct WatchedLoginTests {
             ])
     }
 
-    @Test func aTokenOfTheSameGenerationThatLivesLongerExpiresOnce() {
+    @Test func extendedTokenOfTheSameGenerationExpiresOnce() {
         var login = Self.read(Self.look(.tokenExpired, endsIn: .seconds(-5)))
         #expect(login.reportDue(Self.now, Self.options).count == 2)
         let longer = Self.row(Self.look(.established, endsIn: .seconds(60)), isNewState: true)

@@ -93,7 +93,7 @@ struct AuthTokenExchangeTests {
         #expect(handler.asked == 2)
     }
 
-    @Test func aTokenThatTheProviderRefusesPostponesAndKillsNothing() async throws {
+    @Test func appTokenRefusedByProviderPostponesOnly() async throws {
         let (world, handler, login) = try await makeWorld(
             RecordingSessionHandler.token("app"), RecordingSessionHandler.consent)
         world.transport.enqueue(.error("invalid_grant"), .generation("2"))
@@ -128,7 +128,8 @@ struct AuthTokenExchangeTests {
         await #expect(try world.stored(login).session.failure == nil)
     }
 
-    @Test func withoutAnExchangeTheAnswerIsRefusedAndTheQuestionStaysOpen() async throws {
+    @Test("without an exchange, the app's token is refused and the handler may still answer")
+    func withoutAnExchangeAppTokenIsRefused() async throws {
         let handler = RecordingSessionHandler(keeps: true)
         let world = try await World()
         world.users.setSessionHandler(handler)

@@ -7,7 +7,7 @@ import TokenVaultTesting
 
 /// One test for each line of what is taken from Kii.
 struct KiiTests {
-    @Test func aTokenIsRenewedAtACallWhenLessThanFiveMinutesRemain() async throws {
+    @Test func callRenewsTokenWithLessThanFiveMinutesLeft() async throws {
         let world = try await World()
         try await world.addChain()
         world.transport.enqueue(.generation("2"))

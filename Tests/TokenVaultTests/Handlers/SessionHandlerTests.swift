@@ -108,7 +108,7 @@ struct SessionHandlerTests {
         #expect(try await world.vault.login(login.id).generation == 1)
     }
 
-    @Test func renewWithoutARefreshTokenMeansTheTokenRefreshHandler() async throws {
+    @Test func renewWithoutRefreshTokenAsksTheRefreshHandler() async throws {
         let tokens = RecordingHandler()
         tokens.enqueue(RecordingHandler.token("2"))
         let handler = RecordingSessionHandler(RecordingSessionHandler.consent)
@@ -119,7 +119,8 @@ struct SessionHandlerTests {
         #expect((handler.asked, tokens.asked.count) == (1, 1))
     }
 
-    @Test func renewWithNothingToRenewWithIsRefusedAndTheQuestionStaysOpen() async throws {
+    @Test("with nothing to renew with, renew() is refused and the handler may still answer")
+    func renewWithoutMeansIsRefused() async throws {
         let handler = RecordingSessionHandler(keeps: true)
         let world = try await makeWorld(handler)
         try await world.addPlainLogin()
@@ -132,7 +133,7 @@ struct SessionHandlerTests {
         #expect(await caller.value == .tryLater)
     }
 
-    @Test func callingBackForTheSameTokenIsAnErrorUntilTheAnswerIsGiven() async throws {
+    @Test func handlerAskingForItsOwnTokenIsAnError() async throws {
         let world = try await makeWorld(RecordingSessionHandler())
         try await world.addChain()
         try await world.addPlainLogin(user: "bob", name: "7")

@@ -44,7 +44,7 @@ struct SocialPlusTests {
         #expect(world.transport.requestCount == 1)
     }
 
-    @Test func renewWithAuthTokenIsTheNewTokenWhereThereIsNoProvider() async throws {
+    @Test func renewWithAuthTokenStoresItWithoutAProvider() async throws {
         let world = try await World()
         let handler = RecordingSessionHandler()
         world.users.setSessionHandler(handler)
@@ -120,7 +120,8 @@ struct SocialPlusTests {
         #expect(world.transport.requestCount == 1)
     }
 
-    @Test func unableToRetrieveAuthTokenPostponesForTenMinutesInEveryProcessAndOverRestarts() async throws {
+    @Test("unableToRetrieveAuthToken() postpones for ten minutes, in every process and across restarts")
+    func unableToRetrieveAuthTokenPostponesEverywhere() async throws {
         let handler = RecordingSessionHandler(RecordingSessionHandler.unable)
         let (world, login) = try await makeWorld(handler)
         let other = try await world.anotherProcess(handler)

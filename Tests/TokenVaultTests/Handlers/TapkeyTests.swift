@@ -14,7 +14,7 @@ struct TapkeyTests {
         return (world, handler, login)
     }
 
-    @Test func theHandlerIsAskedWhenTheTokenRunsOutAndItsTokenIsStored() async throws {
+    @Test func handlerIsAskedAtExpiryAndItsTokenIsStored() async throws {
         let (world, handler, login) = try await makeWorld()
         handler.enqueue(RecordingHandler.token("2", expiresAt: world.now.addingTimeInterval(9_000)))
         world.expire()
@@ -213,7 +213,7 @@ struct TapkeyTests {
         #expect(world.transport.requestCount == 1)
     }
 
-    @Test func aDeathFoundWithoutHandlerIsToldByTheProcessThatHasOne() async throws {
+    @Test func deathIsReportedByTheNextProcessWithAHandler() async throws {
         let world = try await World()
         try await world.addChain()
         world.transport.enqueue(.error("invalid_grant"))
@@ -319,7 +319,7 @@ struct TapkeyTests {
         #expect(handler.failed.isEmpty)
     }
 
-    @Test func aHandlerThatNeverReturnsFromTheNewsOfADeathKeepsNobodyWaiting() async throws {
+    @Test func hangingFailureHandlerDelaysNoCaller() async throws {
         let handler = HangingHandler()
         let world = try await World()
         try await world.addPlainLogin()

@@ -205,7 +205,8 @@ struct LogInIDTokenTests {
         #expect(world.transport.requests.map(\.path) == ["/jwks", "/token", "/token", "/revoke"])
     }
 
-    @Test func aKeyThatIsNewAtTheProviderIsFetchedAndAMadeUpOneOnlyOnceAMinute() async throws {
+    @Test("a new signing key is fetched; key ids that do not exist cause one fetch a minute")
+    func unknownKeyIDsFetchKeysOnceAMinute() async throws {
         let world = try await world(keys: true)
         let old = P256.Signing.PrivateKey()
         world.transport.enqueue(.json(SampleIDToken.keySet(old, name: "k0")))

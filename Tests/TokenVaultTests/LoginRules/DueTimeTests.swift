@@ -41,10 +41,12 @@ struct DueTimeTests {
     }
 
     /// An earlier request with the refresh token before may still be on its way, from a process that died for instance.
-    @Test(arguments: [
-        (20, 16, 16), (60, 48, 48), (75, 60, 60), (90, 60, 72), (200, 120, 160), (3_600, 3_000, 3_300),
-    ])
-    func aTokenThatCameAfterADoubtRestsForAMinuteOrUntilCallersWouldRenew(lifetime: Int, from: Int, to: Int) throws {
+    @Test(
+        "a token that followed a doubt is not due for a minute, or until callers would renew it",
+        arguments: [
+            (20, 16, 16), (60, 48, 48), (75, 60, 60), (90, 60, 72), (200, 120, 160), (3_600, 3_000, 3_300),
+        ])
+    func tokenAfterADoubtIsNotDueForAMinute(lifetime: Int, from: Int, to: Int) throws {
         for _ in 0..<200 {
             var session = session(lifetime: .seconds(lifetime))
             let usual = try #require(self.due(session, chain))
@@ -62,7 +64,7 @@ struct DueTimeTests {
         #expect(due(late, chain) == .zero)
     }
 
-    @Test func theSpreadIsTheSameEverywhereAndOtherForEachLoginAndGeneration() {
+    @Test func jitterDependsOnLoginAndGenerationOnly() {
         let login = LoginHandle.random()
         #expect(due(session(), chain, login: login) == due(session(), chain, login: login))
         // Five minutes to choose from: some of twenty generations differ.
@@ -76,7 +78,7 @@ struct DueTimeTests {
 
     /// The instant stands in plain text, and the spread follows from the handle beside it.
     @Test(arguments: [(3_600.0, 60), (1_500, 60), (900, 10), (300, 10), (60, 1), (10, 1)])
-    func theInstantTellsTheEndNoMoreExactlyThanTheStoredExpiry(lifetime: Double, grain: Int64) throws {
+    func dueTimeIsNoMorePreciseThanTheExpiry(lifetime: Double, grain: Int64) throws {
         for _ in 0..<200 {
             let end = lifetime + .random(in: 0..<0.999)
             let due = try #require(self.due(session(lifetime: .milliseconds(Int64(end * 1_000))), chain))
@@ -118,7 +120,7 @@ struct DueTimeTests {
         #expect(due(missing, chain) == .zero)
     }
 
-    @Test func loginsThatOnlyTheAppCanRenewAreDueLikeOthersAndTokensWithoutEndAreNot() {
+    @Test func tokensWithoutExpiryAreNotDue() {
         #expect(due(session()) != nil)
         #expect(due(session(lifetime: nil)) == nil)
         #expect(due(session(lifetime: nil), chain) == nil)

@@ -51,7 +51,7 @@ struct TokenClassifierTests {
         #expect(!judge(lifetime: nil, remaining: .zero, rejected: true).isAcceptable(for: .validity(nil)))
     }
 
-    @Test func anOldTokenIsAcceptableWhileItIsValidForWhatWasAsked() {
+    @Test func oldTokenIsAcceptableForItsRemainingValidity() {
         let judge = judge(lifetime: .seconds(3_600), remaining: .seconds(100))
         #expect(judge.isAcceptable(for: .validity(nil)))
         #expect(judge.isAcceptable(for: .validity(.seconds(100))))

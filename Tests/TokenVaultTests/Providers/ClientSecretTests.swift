@@ -162,7 +162,7 @@ struct ClientSecretTests {
     }
 
     /// A login that another one's refusal has stopped, and that asks what became of it when all is over.
-    @Test func whoAsksTooLateForTheOutcomeOfATrialGoesOnAllTheSame() async throws {
+    @Test func lateCallerContinuesAfterASecretTrial() async throws {
         let world = try await world()
         let login = try await world.addChain()
         let process = try await world.faulty()

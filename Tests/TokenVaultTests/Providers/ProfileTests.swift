@@ -125,7 +125,7 @@ struct ProfileTests {
     }
 
     @Test(arguments: [(#""replay":"never""#, 1), (#""replay":"auto""#, 2), (#""graceSeconds":3600"#, 4)])
-    func aLostReplyIsFollowedByAsManyReplaysAsTheProfileAllows(refresh: String, requests: Int) async throws {
+    func profileLimitsReplaysAfterALostReply(refresh: String, requests: Int) async throws {
         let document = #"{"profile":1,"name":"own","source":[{"url":"u","read":"2026-01-31"}],"refresh":{\#(refresh)}}"#
         let world = try await World(provider: try provider("generic") { $0.profileDocument = Array(document.utf8) })
         try await world.addChain()

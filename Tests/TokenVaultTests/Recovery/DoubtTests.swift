@@ -129,7 +129,7 @@ struct DoubtTests {
 
     private static let harmful = #"{"rotation":"always","reuseBlast":"clientUser"}"#
 
-    @Test func whereAReplayWouldHarmOthersTheOldTokenIsUsedToItsEnd() async throws {
+    @Test func oldTokenServesToItsEndWhereReplayIsHarmful() async throws {
         let world = try await World(provider: World.provider(refresh: Self.harmful))
         let login = try await world.addChain()
         try await world.addChain(name: "other")
@@ -230,7 +230,7 @@ struct DoubtTests {
         #expect(await renew(world, login) == .lostResponse)
     }
 
-    @Test func tokensThatDieRightAfterADoubtMakeALateArrivalSuspected() async throws {
+    @Test func deathRightAfterADoubtSuggestsALateArrival() async throws {
         let world = try await World()
         let login = try await world.addChain()
         world.transport.enqueue(lost, .generation("2"), .error("invalid_grant"))

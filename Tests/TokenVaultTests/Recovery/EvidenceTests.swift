@@ -177,7 +177,7 @@ struct EvidenceTests {
 
     // MARK: A late request
 
-    @Test func aLateRequestThatEndsTheNewTokensIsALostResponseHoursLater() async throws {
+    @Test func lateRequestCountsAsLostResponseHoursLater() async throws {
         let world = try await World(
             provider: World.provider(refresh: #"{"rotation":"always","reuseBlast":"family","idleSeconds":86400}"#))
         let login = try await world.addChain()

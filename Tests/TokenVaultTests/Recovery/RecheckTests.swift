@@ -122,7 +122,7 @@ struct RecheckTests {
     }
 
     /// Others may use a new token, and see it refused, before one who waited for it gets to read it.
-    @Test func aTokenThatWasRefusedBeforeItsCallerReadItIsRenewedForHim() async throws {
+    @Test func tokenRejectedBeforeDeliveryIsRenewedAgain() async throws {
         let world = try await World()
         let login = try await world.addChain()
         let process = try await world.faulty()
@@ -151,7 +151,7 @@ struct RecheckTests {
         #expect(world.transport.requests.map(\.path) == ["/revoke"])
     }
 
-    @Test func aProviderThatIsChangedAfterTheIntentIsAskedAsItIsNow() async throws {
+    @Test func providerChangedAfterTheIntentIsUsedAsChanged() async throws {
         let world = try await World()
         let login = try await world.addChain()
         let process = try await world.faulty()
@@ -211,7 +211,7 @@ struct RecheckTests {
         #expect(world.transport.requests.count { $0.form["refresh_token"] != nil } == (isFetched ? 0 : 1))
     }
 
-    @Test func anAttemptThatWasTakenOverBeforeItsRequestSendsNothing() async throws {
+    @Test func attemptTakenOverBeforeItsRequestSendsNothing() async throws {
         let world = try await World()
         let login = try await world.addChain()
         let process = try await world.anotherFaulty()

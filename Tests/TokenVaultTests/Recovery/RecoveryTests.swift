@@ -29,7 +29,7 @@ struct RecoveryTests {
     }
 
     @Test(arguments: [false, true])
-    func anIntentThatNobodyIsAtWorkOnIsSettledWithoutACaller(isOwn: Bool) async throws {
+    func abandonedIntentIsSettledWithoutACaller(isOwn: Bool) async throws {
         let world = try await World()
         let login = try await world.addChain()
         try await world.leaveIntent(login, owner: isOwn ? world.vault.store.owner : world.goneOwner)

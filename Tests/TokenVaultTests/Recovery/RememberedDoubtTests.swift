@@ -35,7 +35,7 @@ struct RememberedDoubtTests {
         await #expect(try failure(world, login) == .lostResponse)
     }
 
-    @Test func aTokenSetByTheAppDuringARefusalLeavesTheTokenInDoubt() async throws {
+    @Test func appTokenDuringARefusalLeavesTheOldOneInDoubt() async throws {
         let world = try await World()
         let login = try await world.addChain(dpopKey: DPoPKey.generate())
         let gate = Gate()

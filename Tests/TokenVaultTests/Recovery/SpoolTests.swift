@@ -45,7 +45,7 @@ struct SpoolTests {
         }
     }
 
-    @Test func callersGetTokensThatAreSpooledAndTheVaultGetsThemLater() async throws {
+    @Test func spooledTokensServeCallersAndAreStoredLater() async throws {
         let spool = MemorySpools()
         let (world, login, process) = try await worldWithSpooledReply(spool)
         #expect(spool.entries.count == 1)
@@ -71,7 +71,7 @@ struct SpoolTests {
         await process.vault.close()
     }
 
-    @Test func whoOpensTheVaultNextFindsThemBeforeAnythingIsServed() async throws {
+    @Test func spooledTokensAreStoredAtTheNextOpening() async throws {
         let spool = MemorySpools()
         let (world, login, _) = try await worldWithSpooledReply(spool)
         try await kill(world, login, spool)

@@ -229,9 +229,9 @@ struct ErrorScopeTests {
             state.die(.keyMismatch, at: vault.now)
         }
         var states = world.users.sessionStates(of: .login(login.id)).makeAsyncIterator()
-        #expect(await states.next().map { $0 != .established } == true)
+        #expect(await states.next(isolation: nil).map { $0 != .established } == true)
         try await world.users.revive(.login(login.id))
-        #expect(await states.next() == .established)
+        #expect(await states.next(isolation: nil) == .established)
         try await world.users.disableUser("alice")
         #expect(await code { try await world.users.revive(.login(login.id)) } == .userDisabled)
     }

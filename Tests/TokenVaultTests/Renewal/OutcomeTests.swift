@@ -154,7 +154,7 @@ struct OutcomeTests {
         #expect(notBefore.timeIntervalSince(world.now) <= 3_600)
     }
 
-    @Test func aRefreshTokenWithoutAccessTokenIsStoredAndRedeemedAtOnce() async throws {
+    @Test func refreshTokenAloneIsStoredAndRedeemedAtOnce() async throws {
         let world = try await World()
         let login = try await world.addChain()
         world.transport.enqueue(.json(#"{"refresh_token":"CANARY-refresh-2","token_type":"Bearer"}"#), .generation("3"))
@@ -165,7 +165,7 @@ struct OutcomeTests {
         #expect(world.transport.requests.map { $0.form["refresh_token"] } == ["CANARY-refresh-1", "CANARY-refresh-2"])
     }
 
-    @Test func aDowngradedReplyKeepsTheRefreshTokenAndNotTheAccessToken() async throws {
+    @Test func downgradedReplyKeepsOnlyTheRefreshToken() async throws {
         let world = try await World()
         let login = try await world.addChain(dpopKey: .generate())
         world.transport.enqueue(
@@ -197,7 +197,7 @@ struct OutcomeTests {
         for login in logins { #expect(try await world.users.accessToken(for: .login(login.id)).name == "new") }
     }
 
-    @Test func rejectionsWithoutAReasonEndALoginAfterTenTriesAndADay() async throws {
+    @Test func tenUnexplainedRejectionsInADayEndALogin() async throws {
         let world = try await World()
         let login = try await world.addChain()
         let other = try await world.addChain(user: "bob", name: "b")

@@ -105,7 +105,7 @@ struct SingleFlightTests {
         #expect(world.transport.requestCount == 1)
     }
 
-    @Test func aRenewalWhoseCallersAreAllCancelledIsStoredAllTheSame() async throws {
+    @Test func renewalIsStoredAfterAllCallersCancelled() async throws {
         let world = try await World()
         let login = try await world.addChain()
         let gate = Gate()
@@ -152,7 +152,7 @@ struct SingleFlightTests {
         gate.open()
     }
 
-    @Test func anOldTokenThatIsStillGoodIsReturnedWhenTheRenewalFails() async throws {
+    @Test func failedRenewalReturnsTheOldValidToken() async throws {
         let world = try await World()
         try await world.addChain()
         world.transport.fallback = .status(.serviceUnavailable)

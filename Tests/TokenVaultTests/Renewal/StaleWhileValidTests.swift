@@ -33,7 +33,7 @@ struct StaleWhileValidTests {
     }
 
     @Test(arguments: Failure.allCases)
-    func anOldTokenThatStillSatisfiesIsReturnedWhateverTheRenewalCameTo(failure: Failure) async throws {
+    func sufficientOldTokenIsReturnedOnAnyFailure(failure: Failure) async throws {
         let world = try await world()
         for reply in failure.replies { world.transport.enqueue(reply) }
         world.transport.fallback = failure.replies[0]
@@ -61,7 +61,7 @@ struct StaleWhileValidTests {
         }
     }
 
-    @Test func theDeadlineBoundsTheWaitOfTheCallerAndNotTheRenewal() async throws {
+    @Test func deadlineBoundsTheCallerNotTheRenewal() async throws {
         let world = try await world()
         let gate = Gate()
         world.transport.enqueue(ScriptedReply.generation("2").behind(gate))
@@ -84,7 +84,7 @@ struct StaleWhileValidTests {
         #expect(world.transport.requestCount == 1)
     }
 
-    @Test func aDeadlineIsKeptAlsoWhereTheProvidersRateHoldsTheRenewalUp() async throws {
+    @Test func deadlineHoldsDespiteTheRateLimit() async throws {
         let world = try await World(provider: World.profile(#""limits":{"requestsPerMinute":1}"#))
         try await world.addChain()
         try await world.addChain(user: "bob", name: "b")

@@ -56,7 +56,7 @@ struct StoreFaultTests {
         #expect(world.transport.requestCount == 1)
     }
 
-    @Test func aCommitThatHappenedAlthoughItWasReportedAsFailedIsNotRepeated() async throws {
+    @Test func commitReportedAsFailedIsNotRepeated() async throws {
         let world = try await World()
         let login = try await world.addChain()
         let (store, users) = try await makeFaulty(world)
@@ -81,7 +81,7 @@ struct StoreFaultTests {
         #expect(world.transport.requestCount == 0)
     }
 
-    @Test func anIntentThatWasWrittenAlthoughItWasReportedAsFailedBlocksNobody() async throws {
+    @Test func intentReportedAsFailedBlocksNoCaller() async throws {
         let world = try await World()
         let login = try await world.addChain()
         let (store, users) = try await makeFaulty(world)

@@ -127,7 +127,7 @@ struct ResourceTokenTests {
         #expect(world.transport.requestCount == 3)
     }
 
-    @Test func theLoginsOwnTokenIsStillReportedAfterRenewalsForResources() async throws {
+    @Test func ownTokenCanBeRejectedAfterResourceRenewals() async throws {
         let world = try await World()
         let login = try await world.addChain()
         let own = try await world.users.accessToken(for: .login(login.id))
@@ -154,7 +154,7 @@ struct ResourceTokenTests {
         #expect(world.transport.requests.last?.form["resource"] == nil)
     }
 
-    @Test func aRefusedResourceHarmsNothingAndIsNotAskedForAgainAtOnce() async throws {
+    @Test func refusedResourceHarmsNothingAndIsNotRetried() async throws {
         let world = try await World()
         let login = try await world.addChain()
         world.transport.enqueue(.error("invalid_target"))

@@ -42,7 +42,7 @@ struct EndTests {
         #expect(try await logOut.value.isComplete)
     }
 
-    @Test func aRevocationThatIsNotConfirmedStaysInTheOutboxAndIsTold() async throws {
+    @Test func unconfirmedRevocationStaysInOutboxAndIsReported() async throws {
         let world = try await World()
         let login = try await world.addChain()
         world.transport.enqueue(.status(.serviceUnavailable))
@@ -108,7 +108,7 @@ struct EndTests {
         #expect(await code { try await world.users.accessToken(userId: "alice") } == expectedUser)
     }
 
-    @Test func aDisabledUserGetsNothingUntilHeIsEnabledAndLogsInAgain() async throws {
+    @Test func disabledUserGetsNothingUntilNextLogIn() async throws {
         let world = try await World()
         let login = try await world.addChain()
         world.transport.fallback = .status(.ok)

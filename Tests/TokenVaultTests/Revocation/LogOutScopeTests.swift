@@ -19,7 +19,7 @@ struct LogOutScopeTests {
         world.transport.requests.filter { $0.path == "/revoke" }.map { $0.form["token"] }
     }
 
-    @Test func anAccessTokenThatHasRunOutIsRenewedAndThenEndsTheGrant() async throws {
+    @Test func expiredAccessTokenIsRenewedToEndTheGrant() async throws {
         let world = try await world()
         let login = try await world.addChain()
         world.expire()
@@ -86,7 +86,7 @@ struct LogOutScopeTests {
         return login
     }
 
-    @Test func ofALostResponseTheAccessTokenIsRevokedAndTheRestIsTold() async throws {
+    @Test func logOutAfterALostResponseRevokesTheAccessToken() async throws {
         let world = try await World()
         let login = try await dead(.lostResponse, in: world)
         world.transport.enqueue(.status(.ok))
@@ -94,7 +94,7 @@ struct LogOutScopeTests {
         #expect(revoked(world) == ["CANARY-access-1"])
     }
 
-    @Test func ofALostResponseWithoutAnAccessTokenTheRestIsToldToo() async throws {
+    @Test func logOutAfterALostResponseMayHaveNothingToRevoke() async throws {
         let world = try await World()
         let login = try await dead(.lostResponse, in: world)
         world.expire()

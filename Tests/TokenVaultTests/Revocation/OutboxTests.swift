@@ -303,7 +303,7 @@ struct OutboxTests {
     }
 
     /// REFERENCE: RFC 7009 §2.1 and the order that a new log-in needs.
-    @Test func aNewLogInIsStoredBeforeTheOldOneEndsAndLeavesItAloneUntilThen() async throws {
+    @Test func newLogInIsStoredBeforeTheOldLoginEnds() async throws {
         let world = try await World()
         let old = try await world.addChain(name: "old")
         let new = try await world.addChain(name: "new")

@@ -162,7 +162,7 @@ struct RenewalSchedulerTests {
         #expect(world.transport.requestCount == before + 1)
     }
 
-    @Test func aGracefulShutdownFinishesWhatIsUnderWayAndBeginsNothing() async throws {
+    @Test func gracefulShutdownFinishesRunningRenewalsOnly() async throws {
         let world = try await World()
         let logins = try await world.addChains(3)
         world.expire()
@@ -209,7 +209,7 @@ struct RenewalSchedulerTests {
         await #expect(throws: VaultError.self) { try await scheduler.run() }
     }
 
-    @Test func twoProcessesShareAHundredDueLoginsAndSendAHundredRequests() async throws {
+    @Test func twoProcessesRenewAHundredDueLoginsOnceEach() async throws {
         let world = try await World()
         let server = RotatingServer(world)
         let logins = try await world.addChains(100)
@@ -246,7 +246,8 @@ struct RenewalSchedulerTests {
         #expect(try await RenewalScheduler(world.users).runOnce().failed > 0)
     }
 
-    @Test func whatOnlyTheAppCanRenewIsAskedForWhereThereIsAnAppAndLeftAloneElsewhere() async throws {
+    @Test("tokens only the app can renew are renewed where a handler is set, and skipped elsewhere")
+    func appTokensAreRenewedOnlyWithAHandler() async throws {
         let handler = RecordingHandler()
         let world = try await World(handler: handler)
         let login = try await world.addPlainLogin()

@@ -84,7 +84,8 @@ struct SchedulerClockTests {
         await #expect(try world.users.validAccessToken(for: .user("alice")) == nil)
     }
 
-    @Test func aTokenFromTheFutureIsRenewedOnceAndServesIfThatFails() async throws {
+    @Test("a token issued in the future is renewed once, and still serves if the renewal fails")
+    func tokenFromTheFutureIsRenewedOnce() async throws {
         // A process that was started after the clock was set back has not seen it.
         let world = try await World()
         try await world.addChain()

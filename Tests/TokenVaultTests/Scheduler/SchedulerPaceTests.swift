@@ -23,7 +23,7 @@ struct SchedulerPaceTests {
         print("scheduler: 60 renewals at 30 a minute took \(server.times.last.map { $0 - server.times[0] } ?? .zero)")
     }
 
-    @Test func aRetryAfterHoldsTheOthersOfThatProviderAndNobodyElse() async throws {
+    @Test func retryAfterHoldsOnlyLoginsOfThatProvider() async throws {
         let world = try await World(provider: World.profile(#""limits":{"concurrentRequests":1}"#))
         try await world.vault.addProvider(Sample.provider(name: "other"))
         _ = try await world.addChains(5)
@@ -52,7 +52,7 @@ struct SchedulerPaceTests {
         }
     }
 
-    @Test func aProviderInTroubleGetsFewRequestsHoweverManyLoginsAreDue() async throws {
+    @Test func failingProviderGetsFewRequests() async throws {
         let world = try await World()
         _ = try await world.addChains(60)
         world.expire()

@@ -61,7 +61,8 @@ struct VaultServiceTests {
         }
     }
 
-    @Test func aGracefulShutdownStoresWhatIsUnderWayThenClosesTheVaultThenTheTransport() async throws {
+    @Test("a graceful shutdown stores running renewals, then closes the vault, then the transport")
+    func gracefulShutdownOrder() async throws {
         let scene = try await Scene()
         let gate = Gate()
         scene.transport.scripted.fallback = ScriptedReply.generation("new").behind(gate)

@@ -67,10 +67,10 @@ struct SocialPlusStateTests {
         let world = try await World()
         let login = try await world.addChain()
         var iterator = world.users.sessionStates(of: .login(login.id)).makeAsyncIterator()
-        #expect(await iterator.next() == .established)
+        #expect(await iterator.next(isolation: nil) == .established)
         try await world.set(login)
         try await world.users.logOut(.login(login.id), revokes: false)
-        #expect(await iterator.next() == .notLoggedIn)
+        #expect(await iterator.next(isolation: nil) == .notLoggedIn)
     }
 
     /// A log-in that waits for its provider, which answers when the gate opens.

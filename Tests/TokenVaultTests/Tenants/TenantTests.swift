@@ -191,15 +191,15 @@ struct TenantTests {
         let (own, foreign) = (try #require(logins["one"]), try #require(logins["two"]))
         var all = one.users.events().makeAsyncIterator()
         var states = one.users.sessionStates(of: .user("alice")).makeAsyncIterator()
-        #expect(await states.next() == .established)
+        #expect(await states.next(isolation: nil) == .established)
         var foreignStates = one.users.sessionStates(of: .login(foreign.id)).makeAsyncIterator()
-        #expect(await foreignStates.next() == .notLoggedIn)
-        #expect(await foreignStates.next() == nil)
+        #expect(await foreignStates.next(isolation: nil) == .notLoggedIn)
+        #expect(await foreignStates.next(isolation: nil) == nil)
         try await world.kill(foreign)
         try await world.kill(own)
-        let event = try #require(await all.next())
+        let event = try #require(await all.next(isolation: nil))
         #expect(event.login == own.id && event.userId == "alice")
-        guard case .tokenExpired(_?) = await states.next() else {
+        guard case .tokenExpired(_?) = await states.next(isolation: nil) else {
             Issue.record("the state of the own login did not change")
             return
         }

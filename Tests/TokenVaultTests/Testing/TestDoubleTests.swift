@@ -28,7 +28,7 @@ struct TestDoubleTests {
     }
 
     /// A process that was killed could not remove its directory.
-    @Test func whatADeadProcessLeftIsRemovedAndWhatALivingOneHasIsNot() async throws {
+    @Test func onlyDirectoriesOfDeadProcessesAreRemoved() async throws {
         let living = try await TemporaryVault()
         let parent = String(
             living.directory.prefix { $0 != "\0" }.split(separator: "/").dropLast().joined(separator: "/"))
@@ -59,7 +59,7 @@ struct TestDoubleTests {
         #expect(world.time.sleeperCount == 0)
     }
 
-    @Test func aStepDoesNotGoBeyondTheNextInstantThatSomebodyWaitsFor() async throws {
+    @Test func stepStopsAtTheNextAwaitedInstant() async throws {
         let time = ManualTimeSource()
         let woken = try await time.passing(step: .seconds(3_600)) {
             var woken: [Duration] = []

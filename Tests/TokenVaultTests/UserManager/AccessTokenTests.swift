@@ -18,7 +18,7 @@ struct AccessTokenTests {
         #expect(world.transport.requestCount == 0)
     }
 
-    @Test func aTokenThatRunsOutIsRenewedAndEachRefreshTokenIsUsedOnce() async throws {
+    @Test func expiryRenewsAndUsesEachRefreshTokenOnce() async throws {
         let world = try await World()
         let login = try await world.addChain()
         for round in 2...4 {
@@ -122,7 +122,7 @@ struct AccessTokenTests {
         #expect(try await world.users.accessToken(userId: "alice").name == "2")
     }
 
-    @Test func aRejectedTokenIsNotGivenOutAgainEvenIfTheRenewalFails() async throws {
+    @Test func rejectedTokenIsNotReturnedIfTheRenewalFails() async throws {
         let world = try await World()
         try await world.addChain()
         let token = try await world.users.accessToken(userId: "alice")

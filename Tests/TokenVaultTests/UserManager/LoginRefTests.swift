@@ -122,7 +122,7 @@ struct LoginRefTests {
         #expect(world.transport.requestCount == 1)
     }
 
-    @Test func aTokenForAResourceIsRenewedNowWhileTheLoginsOwnStays() async throws {
+    @Test func renewingAResourceTokenKeepsTheLoginsOwn() async throws {
         let world = try await World()
         let login = try await world.addChain()
         world.transport.enqueue(.generation("2"), .generation("3"))

@@ -44,7 +44,7 @@ struct UpdateTests {
         #"{"exp":"soon"}"#, #"{"exp":-1}"#, #"{"exp":99999999999999}"#, #"{"exp":null}"#, "[]", "{", #"{"sub":"a"}"#,
         #"{"exp":1e400}"#,
     ])
-    func whatSaysNothingUsableOfItsEndIsUsedUntilItIsRefused(payload: String) async throws {
+    func tokenWithoutUsableExpiryHasUnknownExpiry(payload: String) async throws {
         let world = try await World()
         try await world.addPlainLogin()
         let updated = try await world.users.updateAccessToken(userId: "alice", accessToken: jwt(payload))
@@ -117,7 +117,7 @@ struct UpdateTests {
         #expect(try await world.users.accessToken(for: .login(login.id)).name == "3")
     }
 
-    @Test func theReplyToARenewalUnderWayIsKeptWhenTheAppSetsAnAccessToken() async throws {
+    @Test func replyIsKeptWhenTheAppSetsATokenMeanwhile() async throws {
         let world = try await World()
         let login = try await world.addChain()
         let gate = Gate()
@@ -135,7 +135,7 @@ struct UpdateTests {
         #expect(world.transport.requests.last?.form["refresh_token"] == "CANARY-refresh-2")
     }
 
-    @Test func aRefusalOfARenewalUnderWayDoesNotFlagTheTokenThatTheAppHasSet() async throws {
+    @Test func refusalDoesNotFlagTheTokenTheAppSetMeanwhile() async throws {
         let world = try await World()
         let login = try await world.addChain()
         let gate = Gate()

@@ -78,7 +78,7 @@ struct ClosingTests {
         }
     }
 
-    @Test func aQuestionThatIsAnsweredAtTheEndIsClosedAndNothingIsSent() async throws {
+    @Test func answerAfterClosingSendsNothing() async throws {
         let handler = RecordingSessionHandler(keeps: true)
         let world = try await World()
         world.users.setSessionHandler(handler)

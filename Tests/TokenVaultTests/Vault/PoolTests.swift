@@ -17,7 +17,8 @@ struct PoolTests {
         case verify, survey, status, diagnosis, open, create, addKeySlot, close
     }
 
-    @Test func aSleepOfFiveMillisecondsIsOverInTimeBesideTwoOfEachWork() async throws {
+    @Test("a sleep of five milliseconds ends in time while two of each kind of work run")
+    func shortSleepsAreOnTimeWhilePoolIsBusy() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
             let scene = try await PoolScene()
             Pool.leaveOneThread()

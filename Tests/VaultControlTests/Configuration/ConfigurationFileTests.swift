@@ -82,7 +82,7 @@ struct ConfigurationFileTests {
     }
 
     /// Otherwise it would depend on the kind of key which of the two counts.
-    @Test func aVariableThatNamesAKeyTakesThePlaceOfEveryKeyInTheFile() async throws {
+    @Test func keyVariableReplacesEveryKeyInTheFile() async throws {
         let harness = try await Self.harness()
         let environment = ["TOKENVAULT_CONFIG": harness.path("vaultctl.toml"), "TOKENVAULT_IDENTITY": "/no/identity"]
         let result = try await Self.status(harness, environment)

@@ -48,7 +48,7 @@ struct OutputTests {
         #expect(!document.unicodeScalars.contains { Printable.isDeceptive($0) })
     }
 
-    @Test func aListOfAMillionRowsEndsWithThePageAtWhichItIsInterrupted() async throws {
+    @Test func interruptedListEndsWithItsCurrentPage() async throws {
         let nowhere = try FileHandle(forWritingTo: URL(filePath: "/dev/null"))
         let output = nowhere.fileDescriptor
         let pages = try await Task {

@@ -141,7 +141,7 @@ struct KeyFileTests {
         #expect(!FileManager.default.fileExists(atPath: directory.file("none")))
     }
 
-    @Test func aDirectoryThatEverybodyWritesToIsRefusedUnlessSticky() throws {
+    @Test func worldWritableDirectoryIsRefusedUnlessSticky() throws {
         #expect(unsafe chmod(directory.path, 0o777) == 0)
         #expect(error()?.code == .keyFileUnsafe)
         #expect(error()?.hint == "run: chmod go-w \(directory.path)")

@@ -87,7 +87,7 @@ struct KeySlotTests {
         #expect(code([good], file, vault: SecureRandom.bytes16()) == .authenticationFailed(.commitment))
     }
 
-    @Test func aCheaperPassphraseSlotIsADowngradeAndADearerOneADenial() {
+    @Test func passphraseCostOutOfBoundsIsRefused() {
         let bounds: [(UInt32, UInt32)] = [(0, 262_144), (11, 262_144), (3, 47_103), (3, 2_097_153), (.max, .max)]
         for (operations, memory) in bounds {
             #expect {
@@ -141,7 +141,7 @@ struct KeySlotTests {
         return KeySlot(description: description, wrappedVaultKey: [])
     }
 
-    @Test func whatCostsLittleIsTriedFirstAndNoTryTakesMoreThanTheLimit() throws {
+    @Test func cheapSlotsAreTriedFirstAndEachTryIsBounded() throws {
         let slots = try [planted(10, 1024), planted(3, 256), planted(1, 1025), planted(10, 2048), slot(keyFile("a"))]
         let unlocker = Expensive()
         #expect(code(slots, unlocker) == .unlockingTooDear)

@@ -95,7 +95,7 @@ struct RecordTests {
         }
     }
 
-    @Test func aFieldThatMustBeKnownStopsAReaderAndAnOptionalOneDoesNot() throws {
+    @Test func onlyUnknownMandatoryFieldsStopAReader() throws {
         for (tag, expected) in [(127, .unknownField), (128, nil)] as [(UInt8, VaultCryptoError.Code?)] {
             let bytes: [UInt8] = [tag, 0]
             let code = Self.code { () throws(VaultCryptoError) in

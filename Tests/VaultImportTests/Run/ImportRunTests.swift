@@ -67,7 +67,7 @@ struct ImportRunTests {
         #expect(try await scene.users.accessToken(userId: "u1").accessToken.reveal() == "a2")
     }
 
-    @Test func whatTheSourceNoLongerHasIsMissingUntilItIsThereAgain() async throws {
+    @Test func rowGoneFromTheSourceIsMissingUntilItReturns() async throws {
         let scene = try await ImportScene()
         let (one, other) = (SampleRow(), SampleRow(user: "u2", subject: "s2", access: "a2", refresh: "r2"))
         try await scene.run(one.text + other.text)
@@ -192,7 +192,7 @@ struct ImportRunTests {
         #expect(due == 3 + 21)
     }
 
-    @Test func aSourceThatRenewsAfterAcceptanceIsFoundAndTheLoginIsHeld() async throws {
+    @Test func sourceRenewingAfterAcceptanceHoldsTheLogin() async throws {
         let scene = try await ImportScene()
         let text = SampleRow().text
         try await scene.run(text)
@@ -215,7 +215,7 @@ struct ImportRunTests {
         #expect(try await scene.vault.verify().isClean)
     }
 
-    @Test func aLoginThatWasDeadOnArrivalTakesTheSourcesNewerTokens() async throws {
+    @Test func loginDeadOnArrivalTakesTheSourcesNewerTokens() async throws {
         let scene = try await ImportScene()
         try await scene.run(SampleRow(expires: -10).text, .take)
         scene.transport.fallback = .error("invalid_grant")

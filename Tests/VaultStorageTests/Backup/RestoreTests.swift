@@ -104,7 +104,7 @@ import VaultCrypto
     }
 
     /// A new vault key in the vault ends nothing in a backup from before, and takes nothing from it.
-    @Test func aBackupFromBeforeARekeyIsRestoredWithTheKeysOfThatTime() async throws {
+    @Test func backupFromBeforeARekeyOpensWithItsOwnKeys() async throws {
         let vault = try await BackedUpVault()
         let original = try vault.sample.open()
         try await original.rekey(original.planRekey(provenBy: []))

@@ -11,7 +11,7 @@ struct SessionExtrasTests {
     }
 
     /// A login whose session equals the stored one is not written again.
-    @Test func aSessionFromWhichEverythingWasTakenEqualsOneThatNeverHadIt() {
+    @Test func clearedSessionEqualsOneThatWasNeverSet() {
         var session = Self.session()
         session.label = "home"
         session.metadata = ["plan": "gold"]

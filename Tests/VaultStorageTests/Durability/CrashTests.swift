@@ -37,7 +37,7 @@ struct CrashTests {
         #expect(acknowledged.count >= kills)
     }
 
-    @Test func aDeadOwnerIsKnownAtOnceAndAStoppedOneIsNotTakenForDead() async throws {
+    @Test func deadOwnerIsDetectedButAStoppedOneIsAlive() async throws {
         let fixture = try VaultFixture()
         let store = try fixture.create()
         let probe = try Probe(fixture, user: "x", logins: 1, rounds: 100_000)

@@ -169,7 +169,7 @@ import VaultMigrations
 
     /// Where pages are free, neither the number of pages nor SQLite's check shows that a file and a WAL of the same vault are
     /// not of the same time.
-    @Test func aLogOfAnotherTimeBesideAVaultOfAnOlderVersionIsRefused() async throws {
+    @Test func mismatchedLogOfAnOlderVaultIsRefused() async throws {
         let fixture = try VaultFixture()
         _ = try await fixture.populateBriefly("alice")
         try fixture.putSchemaBack()

@@ -102,7 +102,7 @@ struct CreationTests {
         #expect(code { _ = try fixture.create() } == .vaultExists)
     }
 
-    @Test func aLinkAnotherProgramsFileAndADirectoryAreNotOverwritten() throws {
+    @Test func linksForeignFilesAndDirectoriesAreKept() throws {
         let fixture = try VaultFixture()
         let other = fixture.directory.file("other")
         try Data("other".utf8).write(to: URL(filePath: other))

@@ -45,7 +45,7 @@ struct MigrationTests {
         #expect(try snapshots(fixture).isEmpty)
     }
 
-    @Test func anOlderVaultIsRefusedUntilItIsMigratedAndKeptAsItWas() async throws {
+    @Test func olderVaultIsRefusedUntilMigratedAndIsCopied() async throws {
         let fixture = try VaultFixture()
         try await fixture.populateBriefly()
         let migrator = Migrator(try VaultFile(fixture.path), migrations: Migrations.all + [next], clock: fixture.clock)

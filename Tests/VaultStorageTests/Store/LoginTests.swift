@@ -80,7 +80,7 @@ struct LoginTests {
         #expect(try await store.auditEntries(after: 0, limit: 100).count == 2)
     }
 
-    @Test func anIntentLeavesTheLoginAsItIsAndItsFenceIsNeverUsedTwice() async throws {
+    @Test func intentChangesNoLoginAndItsFenceIsUnique() async throws {
         let fixture = try VaultFixture()
         let store = try fixture.create()
         let login = try await store.insertLogin(fixture.draft("alice"))

@@ -82,7 +82,7 @@ import VaultCrypto
     }
 
     /// Someone without a key writes a recipient of their own into the row, and waits for a new vault key.
-    @Test func aNewVaultKeyIsSealedForWhomTheVaultKnowsAndNotForWhomTheRowNames() async throws {
+    @Test func rekeyIgnoresAPlantedRecipient() async throws {
         let keys = try await Keys()
         let planted = Keys.newIdentity()
         let recipient = try #require(try Identity.parse(planted).first).recipient
@@ -98,7 +98,7 @@ import VaultCrypto
     }
 
     /// Everyone who knows the recipient can seal a key for it, and make a vault's row with that key.
-    @Test func whoFollowsByAnIdentityIsNotLedToAnotherVaultsKeys() async throws {
+    @Test func identityHolderRefusesReplacedVaultKey() async throws {
         let keys = try await Keys()
         let store = try keys.open(keys.identity)
         let vaultKey = try SealingKey.generate()

@@ -31,7 +31,7 @@ import VaultStorage
         #expect(try await store.session(.user("alice")).session.doubtCause == 2)
     }
 
-    @Test func aRenewalUnderWayWhoseIntentIsTakenAwayIsSeenByTheFullCheck() async throws {
+    @Test func fullCheckFindsAMissingIntent() async throws {
         let fixture = try VaultFixture()
         let store = try fixture.create()
         let login = try await store.insertLogin(fixture.draft("alice")).handle

@@ -125,7 +125,7 @@ struct ManifestTests {
     }
 
     /// With the trail as well, only a running process knows better, or a witness that is kept apart from the vault.
-    @Test func rowsAndTrailThatAreRolledBackTogetherAreRefusedByARunningProcess() async throws {
+    @Test func runningProcessRefusesRolledBackRowsAndTrail() async throws {
         let copies = try await Copies()
         try copies.putBack("provider", "vault", "keySlot", "audit")
         let error = await #expect(throws: StoreError.self) {
@@ -209,7 +209,7 @@ struct ManifestTests {
     }
 
     @Test(arguments: [false, true])
-    func aSlotThatOpensNothingDoesNotMakeTheWorkingOneRemovable(isPlanted: Bool) async throws {
+    func lastWorkingSlotStaysDespiteAnUnusableOne(isPlanted: Bool) async throws {
         let copies = try await Copies()
         if isPlanted {
             try copies.putBack("keySlot")

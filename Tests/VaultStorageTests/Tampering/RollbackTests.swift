@@ -99,7 +99,7 @@ struct RollbackTests {
     }
 
     /// Also if the trail was put back, so that only the memory of this process knows better.
-    @Test func aWholeOlderUserWithTheirTrailIsRefusedByWhoHasSeenTheNewerOne() async throws {
+    @Test func olderUserAndTrailAreRefusedByProcessAhead() async throws {
         let copies = try await Copies()
         try copies.putBack("user", "login", "loginSecret", "audit")
         let error = await #expect(throws: StoreError.self) { try await copies.store.session(.user("alice")) }
@@ -138,7 +138,7 @@ struct RollbackTests {
     }
 
     /// A process that knows the user in just that state asks the trail before it spends anything.
-    @Test func aWholeOlderUserIsRefusedARenewalByWhoKnowsThatState() async throws {
+    @Test func olderUserIsRefusedARenewalByProcessBehind() async throws {
         let copies = try await Copies()
         try copies.putBack("user", "login", "loginSecret")
         let (other, now) = (copies.latecomer, copies.fixture.now)

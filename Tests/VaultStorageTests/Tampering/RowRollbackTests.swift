@@ -56,7 +56,7 @@ import VaultStorage
     }
 
     /// All of a user's rows at once are as they once were. No read of this user alone can tell; the audit trail can.
-    @Test func aUserThatIsRolledBackAsAWholeIsFoundByTheAuditTrail() async throws {
+    @Test func auditTrailRevealsAWhollyRolledBackUser() async throws {
         let history = try await VaultImage.history()
         let vault = try history.current.layOut()
         let older = try history.older.layOut()
@@ -161,7 +161,7 @@ import VaultStorage
 
     /// Everything after the last change of a user or provider can be cut off unseen: only a witness that is kept apart
     /// from the vault tells of that.
-    @Test func aTrailThatIsCutIsFoundWhereAUserOrProviderHasChangedSince() async throws {
+    @Test func cutTrailIsFoundIfAUserOrProviderChangedSince() async throws {
         let history = try await VaultImage.history()
         let scout = try RawDatabase(of: history.current.layOut())
         let last = try scout.integer("SELECT max(sequence) FROM audit")

@@ -8,7 +8,7 @@ import Testing
 
 /// Threads of their own for work that blocks.
 @Suite struct BlockingLaneTests {
-    @Test func workRunsOnOtherThreadsAndNoMoreAtATimeThanTheLaneHas() async throws {
+    @Test func workRunsOnOtherThreadsUpToTheLanesLimit() async throws {
         let lane = BlockingLane(threads: 3)
         let running = Gauge()
         let results = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -70,7 +70,7 @@ import Testing
         #expect(try await first.value == false)
     }
 
-    @Test func workUnderWayLearnsThatItIsNotWantedAndItsErrorIsTheCancellation() async throws {
+    @Test func runningWorkSeesItsCancellation() async throws {
         let lane = BlockingLane(threads: 1)
         let begun = DispatchSemaphore(value: 0)
         let task = Task {

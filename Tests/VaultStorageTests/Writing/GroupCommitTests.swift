@@ -71,7 +71,7 @@ struct GroupCommitTests {
         #expect(try await store.verify().findings == [])
     }
 
-    @Test func anOperationThatFailsHalfwayIsUndoneAmongItsNeighbours() async throws {
+    @Test func halfFailedOperationIsUndoneWithinItsBatch() async throws {
         let fixture = try VaultFixture()
         let store = try fixture.create()
         let commits = store.commitCount
@@ -112,7 +112,7 @@ struct GroupCommitTests {
     }
 
     /// What begins each transaction is not read again while nobody else has written: here somebody has, each time.
-    @Test func whatOthersHaveCommittedIsSeenBetweenTwoCommitsInARow() async throws {
+    @Test func commitsOfOthersAreSeenBetweenTwoCommits() async throws {
         let fixture = try VaultFixture()
         let stores = [try fixture.create(), try fixture.open()]
         let logins = [
@@ -171,7 +171,7 @@ struct GroupCommitTests {
         try await store.updateLogin(login.handle) { $0.session.label = "x" }
     }
 
-    @Test func theWALStaysBoundedAndReadersDoNotWaitForCheckpoints() async throws {
+    @Test func walIsBoundedAndCheckpointsBlockNoReaders() async throws {
         let fixture = try VaultFixture()
         let store = try fixture.create()
         let login = try await store.insertLogin(fixture.draft("alice"))

@@ -58,7 +58,7 @@ struct JournalTests {
         #expect(try await store.takeAuthorizationRequest(own) == request)
     }
 
-    @Test func aRequestOfBeforeThereWereBindingsIsBoundToNoBrowser() async throws {
+    @Test func requestFromBeforeBindingsIsBoundToNoBrowser() async throws {
         let fixture = try VaultFixture()
         let store = try fixture.create()
         let provider = try await store.putProvider(.sample(at: fixture.now), replacing: nil)

@@ -213,7 +213,7 @@ struct RenewalMachineTableTests {
         print("renewal machine: \(Self.states.count) states × \(Self.events.count) events, \(listed) transitions")
     }
 
-    @Test func aDoubtfulAttemptIsRepeatedAsOftenAsIsAllowedAndNoMoreThanThreeTimes() {
+    @Test func doubtfulAttemptIsReplayedAtMostThreeTimes() {
         var machine = Machine(state: .sending(Self.grant))
         for replay in 1...3 {
             #expect(machine.handle(.replied(.verdict(Self.replayable))) == [.pause(.beforeReplay)])

@@ -110,11 +110,11 @@ struct EventsCommandTests {
         let result = try await Program(harness: harness).shell(script)
         #expect(result.status == 0, "\(result.error)")
         var told: [SessionEvent] = []
-        while told.count < 4, let event = await iterator.next() { told.append(event) }
+        while told.count < 4, let event = await iterator.next(isolation: nil) { told.append(event) }
         #expect(
             told.map(\.kind) == [.updated, .updated, .updated, .stateChanged(.terminated(.userDisabled))])
         #expect(told.compactMap(\.generation) == [3, 4, 5, 6])
         await vault.close()
-        #expect(await iterator.next() == nil)
+        #expect(await iterator.next(isolation: nil) == nil)
     }
 }

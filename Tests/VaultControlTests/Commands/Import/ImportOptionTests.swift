@@ -144,7 +144,7 @@ import VaultImport
         }
     }
 
-    @Test func acceptanceGoesByProviderAndChangesNothingInARehearsal() async throws {
+    @Test func acceptanceIsByProviderAndDryRunChangesNothing() async throws {
         try await ImportBench.with(["acme", "other"]) { bench in
             let source = try bench.file(
                 "rows.jsonl",

@@ -158,7 +158,7 @@ struct KeyCommandTests {
         #expect(removed.status == 0, "\(removed.error)")
     }
 
-    @Test func aPassphraseOpensTheVaultFromFileDescriptorAndStandardInput() async throws {
+    @Test func passphraseComesFromFileDescriptorOrInput() async throws {
         let harness = try Harness()
         let environment = ["TOKENVAULT_VAULT": harness.vault]
         let file = try harness.file("passphrase", Harness.marker + "pässphrase\n")

@@ -34,7 +34,7 @@ struct LoginCommandTests {
         }
     }
 
-    @Test func anExpiredTokenIsRenewedByTheNextGetAndTheOtherLoginIsLeftAlone() async throws {
+    @Test func getRenewsOnlyTheExpiredLogin() async throws {
         try await World.with({ $0.accessTokenLifetime = .seconds(1) }) { world in
             let first = try await world.logIn("bob")
             let second = try await world.logIn("bob")

@@ -57,7 +57,7 @@ struct OpenRenewalTests {
         }
     }
 
-    @Test func aRenewalUnderWayIsShownWithItsOwnerAndNotTakenByMistake() async throws {
+    @Test func runningRenewalShowsItsOwnerAndIsNotTakenOver() async throws {
         try await World.with { world in
             let login = try await world.logIn("alice")
             let terminal = try await Self.midway(world, login)

@@ -37,7 +37,7 @@ struct ClientCertificateCommandTests {
         ]
     }
 
-    @Test func aClientWithACertificateLogsInRenewsCallsAnAPIAndLogsOut() async throws {
+    @Test func clientWithACertificateWorksFromLogInToLogOut() async throws {
         let certificate = try TestCertificate("bank")
         try await Self.with(certificate) { world, trusting in
             let files = try Self.files(certificate, "bank", world.harness)

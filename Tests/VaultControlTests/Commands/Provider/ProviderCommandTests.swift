@@ -35,7 +35,7 @@ struct ProviderCommandTests {
         }
     }
 
-    @Test func aWrongClientSecretIsTheProvidersFaultAndNoLoginsDeath() async throws {
+    @Test func wrongClientSecretKillsNoLogin() async throws {
         try await World.with { world in
             let file = try world.harness.file("secret", Harness.marker + "wrong")
             try await world.ok(
