@@ -48,12 +48,12 @@ extension Vault {
         let end = timeSource.uptime() + patience
         return try await VaultError.translating {
             try await store.rotateRootKey(
-                    goesBack: goesBack,
-                    pause: {
-                        guard timeSource.uptime() < end else { throw RotationTimeout() }
-                        try await timeSource.sleep(for: .milliseconds(250))
-                    },
-                    progress)
+                goesBack: goesBack,
+                pause: {
+                    guard timeSource.uptime() < end else { throw RotationTimeout() }
+                    try await timeSource.sleep(for: .milliseconds(250))
+                },
+                progress)
         }
     }
 }
