@@ -41,7 +41,7 @@ public final class AuthorizingClient: Service {
     private let users: UserManager
     private let options: Options
     private let clients: CertificateClients
-    private let brake = RejectionBrake()
+    private let brake: RejectionBrake
     private static let mostProofs = ServerNonces.mostRepeats
     /// The total time that a request waits for the repeats of others; then it is repeated without waiting.
     private static let longestWait = Duration.seconds(45)
@@ -50,6 +50,20 @@ public final class AuthorizingClient: Service {
         self.users = users
         self.options = options
         clients = CertificateClients { try .resources(options, $0) }
+        brake = RejectionBrake()
+    }
+
+    private init(_ client: AuthorizingClient, users: UserManager) {
+        self.users = users
+        options = client.options
+        clients = client.clients
+        brake = client.brake
+    }
+
+    /// This client, for the users and providers of one tenant under their names in it: see `UserManager.scoped(to:)`. It shares
+    /// the connections of this client, which ends them for both.
+    public func scoped(to tenant: Tenant) -> AuthorizingClient {
+        AuthorizingClient(self, users: users.scoped(to: tenant))
     }
 
     /// Closes open connections. Requests in flight fail.
