@@ -1,6 +1,7 @@
 import FoundationEssentials
 import TokenVault
 import VaultAdministration
+import VaultStorage
 
 /// The root key's age, and whether a rotation, or a replacement of the index key, was left unfinished.
 enum RootKeyCheckup {

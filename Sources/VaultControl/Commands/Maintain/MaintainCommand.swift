@@ -3,6 +3,7 @@ import FoundationEssentials
 import Synchronization
 import TokenVault
 import VaultImport
+import VaultStorage
 
 struct MaintainCommand: VaultCommand {
     static let configuration = CommandConfiguration(
