@@ -40,6 +40,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.36.0"),
+        .package(url: "https://github.com/apple/swift-system.git", from: "1.8.1"),
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1"),
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
@@ -57,9 +58,12 @@ let package = Package(
         .target(name: "Inflation", dependencies: ["CZlib"]),
         // What Swift cannot import from the C library.
         .systemLibrary(name: "CProcess"),
+        // The one door to the operating system. See docs/adr/0139.
+        .target(
+            name: "Platform", dependencies: ["CProcess", .product(name: "SystemPackage", package: "swift-system")]),
         .target(name: "CBuild", cSettings: commit.isEmpty ? [] : [.define("TOKENVAULT_COMMIT", to: "\"\(commit)\"")]),
 
-        .target(name: "VaultCrypto", dependencies: ["CProcess", "CSodium"]),
+        .target(name: "VaultCrypto", dependencies: ["CSodium", "Platform"]),
         // Apart from the code that reads them, because embedded files are slow to compile.
         .target(name: "ProviderProfiles", resources: [.embedInCode("JSON")]),
         .target(
@@ -73,17 +77,17 @@ let package = Package(
         ),
         .target(
             name: "VaultMigrations", path: "Migrations", resources: [.embedInCode("SQL"), .embedInCode("PostgreSQL")]),
-        .target(name: "VaultStorage", dependencies: ["VaultCrypto", "VaultMigrations"]),
+        .target(name: "VaultStorage", dependencies: ["Platform", "VaultCrypto", "VaultMigrations"]),
         .target(
             name: "VaultSQLite",
-            dependencies: ["CSQLite", "VaultCrypto", "VaultMigrations", "VaultStorage"]),
+            dependencies: ["CSQLite", "Platform", "VaultCrypto", "VaultMigrations", "VaultStorage"]),
         .target(
             name: "VaultPostgreSQL",
-            dependencies: ["CPostgreSQL", "CProcess", "VaultCrypto", "VaultMigrations", "VaultStorage"]),
+            dependencies: ["CPostgreSQL", "Platform", "VaultCrypto", "VaultMigrations", "VaultStorage"]),
         .target(
             name: "TokenVault",
             dependencies: [
-                "OAuthClient", "VaultCrypto", "VaultSQLite", "VaultStorage",
+                "OAuthClient", "Platform", "VaultCrypto", "VaultSQLite", "VaultStorage",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "HeapModule", package: "swift-collections"),
@@ -96,7 +100,7 @@ let package = Package(
         .target(
             name: "TokenVaultHTTP",
             dependencies: [
-                "OAuthClient", "TokenVault",
+                "OAuthClient", "Platform", "TokenVault",
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: http),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio", condition: http),
@@ -114,7 +118,7 @@ let package = Package(
         .target(
             name: "LoopbackRedirect",
             dependencies: [
-                "OAuthClient",
+                "OAuthClient", "Platform",
                 .product(name: "NIOCore", package: "swift-nio", condition: http),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: http),
                 .product(name: "NIOPosix", package: "swift-nio", condition: http),
@@ -124,7 +128,7 @@ let package = Package(
         .target(
             name: "VaultAdministration",
             dependencies: [
-                "OAuthClient", "TokenVault", "VaultCrypto", "VaultSQLite", "VaultStorage",
+                "OAuthClient", "Platform", "TokenVault", "VaultCrypto", "VaultSQLite", "VaultStorage",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
@@ -132,7 +136,8 @@ let package = Package(
         .target(
             name: "VaultImport",
             dependencies: [
-                "Inflation", "OAuthClient", "TokenVault", "VaultAdministration", "VaultCrypto", "VaultSQLite",
+                "Inflation", "OAuthClient", "Platform", "TokenVault", "VaultAdministration", "VaultCrypto",
+                "VaultSQLite",
                 "VaultStorage",
                 .product(name: "Crypto", package: "swift-crypto"),
             ]
@@ -140,7 +145,7 @@ let package = Package(
         .target(
             name: "TokenVaultTesting",
             dependencies: [
-                "OAuthClient", "TokenVault", "VaultCrypto", "VaultMigrations", "VaultStorage",
+                "OAuthClient", "Platform", "TokenVault", "VaultCrypto", "VaultMigrations", "VaultStorage",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
@@ -175,7 +180,7 @@ let package = Package(
         .target(
             name: "VaultControl",
             dependencies: [
-                "CBuild", "CProcess", "LoopbackRedirect", "OAuthClient", "TokenVault", "TokenVaultHTTP",
+                "CBuild", "CProcess", "LoopbackRedirect", "OAuthClient", "Platform", "TokenVault", "TokenVaultHTTP",
                 "TokenVaultPostgreSQL", "VaultAdministration", "VaultImport", "VaultStorage",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -222,7 +227,7 @@ let package = Package(
             ],
             path: "Tests/Support/TestCertificates"),
         .testTarget(
-            name: "VaultCryptoTests", dependencies: ["CSodium", "TestSupport", "VaultCrypto"],
+            name: "VaultCryptoTests", dependencies: ["CSodium", "Platform", "TestSupport", "VaultCrypto"],
             resources: [.copy("Vectors")]),
         // A process of its own that writes to a vault until it is killed.
         .executableTarget(
@@ -232,12 +237,14 @@ let package = Package(
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/Probes/CFaultVFS"),
         .executableTarget(
             name: "fault-probe",
-            dependencies: ["CFaultVFS", "CSQLite", "TestSupport", "VaultCrypto", "VaultSQLite", "VaultStorage"],
+            dependencies: [
+                "CFaultVFS", "CSQLite", "Platform", "TestSupport", "VaultCrypto", "VaultSQLite", "VaultStorage",
+            ],
             path: "Tests/Probes/Fault"),
         .testTarget(
             name: "VaultStorageTests",
             dependencies: [
-                "CSQLite", "TestSupport", "VaultCrypto", "VaultMigrations", "VaultSQLite", "VaultStorage",
+                "CSQLite", "Platform", "TestSupport", "VaultCrypto", "VaultMigrations", "VaultSQLite", "VaultStorage",
                 "fault-probe", "storage-probe",
             ]),
         // What every engine does alike.

@@ -1,7 +1,5 @@
 #include "CSQLite.h"
 
-#include <sys/vfs.h>
-
 int vault_db_config_flag(sqlite3 *connection, int option, int value, int *result) {
     return sqlite3_db_config(connection, option, value, result);
 }
@@ -86,9 +84,4 @@ int vault_bind_text_copy(sqlite3_stmt *statement, int index, const char *text, i
 
 int vault_bind_empty_blob(sqlite3_stmt *statement, int index) {
     return sqlite3_bind_zeroblob(statement, index, 0);
-}
-
-unsigned long vault_file_system_magic(const char *path) {
-    struct statfs info;
-    return statfs(path, &info) == 0 ? (unsigned long)info.f_type : 0;
 }

@@ -1,5 +1,5 @@
-import Glibc
 import NIOCore
+import Platform
 
 /// Finds which user of this machine is at the other end of a loopback connection. On Linux the kernel lists its sockets
 /// with their users. On other systems this is unknown, and every user is admitted.
@@ -13,9 +13,9 @@ enum LoopbackPeer {
         let (from, to) = (names(of: client), names(of: own))
         var isKnown = false
         for table in tables {
-            guard let rows = content(of: table) else { continue }
+            guard let rows = SmallFile.wholeText(table) else { continue }
             isKnown = true
-            for row in String(decoding: rows, as: UTF8.self).split(separator: "\n").dropFirst() {
+            for row in rows.split(separator: "\n").dropFirst() {
                 let fields = row.split(separator: " ")
                 guard fields.count > 9, from.contains(fields[1]), to.contains(fields[2]) else { continue }
                 // A socket without an inode was closed by its process, and is listed as root's.
@@ -23,20 +23,6 @@ enum LoopbackPeer {
             }
         }
         return !isKnown
-    }
-
-    /// Reads to the end: the kernel returns such a file a page at a time, and reports no size.
-    private static func content(of path: String) -> [UInt8]? {
-        let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        var content: [UInt8] = []
-        var page = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = unsafe read(file, &page, page.count)
-            guard count > 0 else { return count == 0 ? content : nil }
-            content += page[..<count]
-        }
     }
 
     /// The kernel's notation of an address: each 32 bits as a number of this machine, and the port.

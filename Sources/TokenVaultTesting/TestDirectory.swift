@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Glibc
+import Platform
 
 /// A directory for one test, removed with its owner, or after a crash when the next one is made.
 ///
@@ -8,7 +8,7 @@ final class TestDirectory: Sendable {
     static let prefix = "token-vault-test-"
 
     let path: String
-    private let lock: Int32
+    private let lock: Descriptor?
 
     /// - Parameter parent: An existing directory, in memory or on disk.
     init(in parent: String) throws {
@@ -18,30 +18,25 @@ final class TestDirectory: Sendable {
         path = parent + "/" + Self.prefix + name
         try FileManager.default.createDirectory(
             atPath: new, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        lock = Self.lock(new) ?? -1
+        lock = Self.lock(new)
         // It is locked before it gets its name, so that it is never mistaken for an abandoned one.
         try FileManager.default.moveItem(atPath: new, toPath: path)
     }
 
     deinit {
         try? FileManager.default.removeItem(atPath: path)
-        if lock >= 0 { close(lock) }
+        withExtendedLifetime(lock) {}
     }
 
     /// Linux's shared memory, if this process may write there.
     static var memory: String? {
         let path = "/dev/shm"
-        return unsafe access(path, W_OK | X_OK) == 0 ? path : nil
+        return NamedFile(path).allows(.changing) ? path : nil
     }
 
-    private static func lock(_ path: String) -> Int32? {
-        let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            close(descriptor)
-            return nil
-        }
-        return descriptor
+    private static func lock(_ path: String) -> Descriptor? {
+        guard let directory = try? Descriptor(path, for: .reading, [.directory, .notThroughLink]) else { return nil }
+        return (try? directory.lockWhole()) == nil ? nil : directory
     }
 
     private static func removeAbandoned(in parent: String) {
@@ -50,7 +45,7 @@ final class TestDirectory: Sendable {
             let path = parent + "/" + name
             guard let lock = lock(path) else { continue }
             try? FileManager.default.removeItem(atPath: path)
-            close(lock)
+            withExtendedLifetime(lock) {}
         }
     }
 }

@@ -47,6 +47,3 @@ int vault_bind_text_copy(sqlite3_stmt *statement, int index, const char *text, i
 
 /* A zero-length blob is not NULL. */
 int vault_bind_empty_blob(sqlite3_stmt *statement, int index);
-
-/* The magic number of the file system that a directory lies on; 0 if it cannot be told. */
-unsigned long vault_file_system_magic(const char *path);

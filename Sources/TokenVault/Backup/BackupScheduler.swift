@@ -1,6 +1,5 @@
-import Glibc
-import Logging
-import ServiceLifecycle
+import Platform
+public import ServiceLifecycle
 import VaultCrypto
 import VaultSQLite
 import VaultStorage
@@ -70,7 +69,9 @@ package final class BackupScheduler: Service {
         }
         for backup in keep.expired(here) {
             if let file = try? BackupFile(at: backup.path) {
-                guard file.manifest.backup == backup.id.handle, unsafe unlink(backup.path) == 0 else { continue }
+                guard file.manifest.backup == backup.id.handle, (try? NamedFile(backup.path).remove()) != nil else {
+                    continue
+                }
             }
             try await vault.forgetBackup(backup.id)
             options.onEvent?(.removed(backup))
@@ -78,9 +79,7 @@ package final class BackupScheduler: Service {
     }
 
     private static func resolved(_ path: String) -> String {
-        guard let resolved = unsafe realpath(path, nil) else { return path }
-        defer { unsafe free(resolved) }
-        return unsafe String(cString: resolved)
+        NamedFile(path).resolved ?? path
     }
 }
 

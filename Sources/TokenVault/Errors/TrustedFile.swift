@@ -1,5 +1,4 @@
-import Glibc
-import VaultCrypto
+import Platform
 
 /// Whether nobody but root and this user decides what a file holds that an operator has named.
 package struct TrustedFile: Sendable {
@@ -16,13 +15,12 @@ package struct TrustedFile: Sendable {
     /// Of the file and of each directory on the way to it. Nil also if there is no such file.
     package var refusal: Refusal? {
         do throws(TrustedPath.Flaw) {
-            let file = try TrustedPath.open(path, TrustedPath.withoutReading)
-            defer { _ = close(file.descriptor) }
+            let file = try TrustedPath.open(path, for: .locating)
             let shown = PathName.shown(path)
-            guard file.status.st_uid == geteuid() || file.status.st_uid == 0 else {
-                return Refusal(reason: "belongs to another user", hint: "run: chown \(geteuid()) \(shown)")
+            guard file.status.isOursOrRoots else {
+                return Refusal(reason: "belongs to another user", hint: "run: chown \(UserID.current) \(shown)")
             }
-            guard file.status.st_mode & S_IFMT != S_IFREG || file.status.st_mode & 0o022 == 0 else {
+            guard file.status.kind != .regular || file.status.permissions & 0o022 == 0 else {
                 return Refusal(reason: "can be changed by other users", hint: "run: chmod go-w \(shown)")
             }
             return nil

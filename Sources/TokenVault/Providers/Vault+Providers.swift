@@ -63,6 +63,16 @@ extension Vault {
     }
 }
 
+extension TenantScope {
+    /// With its name within the tenant.
+    func plain(_ provider: Provider) -> Provider {
+        guard let tenant else { return provider }
+        var provider = provider
+        provider.name = tenant.plain(provider.name) ?? provider.name
+        return provider
+    }
+}
+
 extension Provider {
     /// What was checked before it was stored.
     package init(_ record: ProviderRecord) throws {

@@ -211,7 +211,8 @@ extension UserManager {
     /// Refuses a request that must not carry a token of this provider, before a token is fetched.
     package func checkTarget(of request: HTTPRequest, forClientOf provider: String) async throws {
         let target = try target(of: request)
-        let record = try await VaultError.translating { try await vault.store.provider(named: names.provider(provider)).record }
+        let name = names.provider(provider)
+        let record = try await VaultError.translating { try await vault.store.provider(named: name).record }
         try record.requireAllowed(target)
     }
 

@@ -27,10 +27,11 @@ public struct SchedulerOptions: Sendable {
     }
 
     package init(
-        concurrency: Int = 16, longestPause: Duration = .seconds(2), auditRetention: AuditRetention? = .standard,
+        concurrency: Int = 16, longestPause: Duration? = nil, auditRetention: AuditRetention? = .standard,
         onRenewal: (@Sendable (ScheduledRenewal) -> Void)?
     ) {
-        self.init(concurrency: concurrency, longestPause: longestPause, auditRetention: auditRetention)
+        self.init(concurrency: concurrency, auditRetention: auditRetention)
+        if let longestPause { self.longestPause = longestPause }
         self.onRenewal = onRenewal
     }
 }

@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 package import VaultCrypto
 import VaultStorage
 
@@ -52,7 +52,7 @@ extension KeySource {
     }
 
     private static var credentials: String? {
-        unsafe getenv(Credential.variable).map { unsafe String(cString: $0) }
+        ProcessEnvironment.value(of: Credential.variable)
     }
 
     var defaultLabel: String {
@@ -82,5 +82,5 @@ package enum SecretFiles {
     package static func forgetVariable(_ name: String) { EnvironmentVariable.forget(name) }
 
     /// Whether a file lies on a file system in memory; nil if that cannot be known.
-    package static func isInMemory(_ path: String) -> Bool? { MountedFile.isInMemory(path) }
+    package static func isInMemory(_ path: String) -> Bool? { MountView(ofFileAt: path)?.isMemory }
 }

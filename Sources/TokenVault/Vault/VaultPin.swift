@@ -1,5 +1,5 @@
-import Glibc
 import Logging
+import Platform
 import VaultCrypto
 import VaultStorage
 
@@ -26,15 +26,14 @@ struct VaultPin: Sendable {
     }
 
     private static func variable(_ name: String) -> String? {
-        unsafe getenv(name).map { unsafe String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+        ProcessEnvironment.nonEmptyValue(of: name)
     }
 
     /// A vault on a server is known by its address, without what is secret in it.
     private static func absolute(_ location: String) -> String {
         guard !location.contains("://") else { return location }
-        guard let directory = unsafe realpath(PathName.directory(of: location), nil) else { return location }
-        defer { unsafe free(directory) }
-        return unsafe String(cString: directory) + "/" + PathName.lastPart(of: location)
+        guard let directory = NamedFile(PathName.directory(of: location)).resolved else { return location }
+        return directory + "/" + PathName.lastPart(of: location)
     }
 
     var path: String? { file?.path }

@@ -1,11 +1,11 @@
 import AsyncHTTPClient
-import Glibc
 public import HTTPTypes
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
 import OAuthClient
+import Platform
 import Synchronization
 public import TokenVault
 
@@ -154,7 +154,7 @@ extension HTTPTransportError {
         switch error {
         case is NIOConnectionError: HTTPTransportError(error, mayHaveBeenSent: false)
         case let error as HTTPClientError: ofResource(error)
-        case let error as IOError where [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH].contains(error.errnoCode):
+        case let error as IOError where unreached.contains(SystemError(error.errnoCode)):
             HTTPTransportError(.notSent, .connect)
         case NIOSSLError.handshakeFailed, is NIOSSLExtraError: HTTPTransportError(error, mayHaveBeenSent: false)
         case is NIOSSLError, is BoringSSLError, is HTTPParserError, is ChannelError, is IOError:
@@ -162,6 +162,8 @@ extension HTTPTransportError {
         default: error
         }
     }
+
+    private static let unreached: [SystemError] = [.connectionRefused, .hostUnreachable, .networkUnreachable]
 
     private static func ofResource(_ error: HTTPClientError) -> any Error {
         switch error {

@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 package import TokenVault
 import VaultCrypto
 import VaultStorage
@@ -45,10 +45,10 @@ extension Vault {
 
     /// Whether this path is on the file system of the vault: then damage to one may affect the other, too.
     package func sharesDevice(with other: String) -> Bool {
-        var (own, there) = (stat(), stat())
-        guard unsafe stat(path, &own) == 0 else { return false }
-        let directory = WitnessFile(other).directory
-        guard unsafe stat(other, &there) == 0 || stat(directory, &there) == 0 else { return false }
-        return own.st_dev == there.st_dev
+        let device = { (path: String) in try? FileStatus(at: path, followingLinks: true).identity.device }
+        guard let own = device(path), let there = device(other) ?? device(WitnessFile(other).directory) else {
+            return false
+        }
+        return own == there
     }
 }

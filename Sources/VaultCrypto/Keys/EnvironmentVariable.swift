@@ -1,12 +1,13 @@
 import CSodium
-import Glibc
+import Platform
 
 /// A secret passed in an environment variable.
 package enum EnvironmentVariable {
     /// Removes it from this process's environment, so that no child inherits it, and overwrites it where the kernel
     /// shows it to other processes.
     package static func forget(_ name: String) {
-        if let value = unsafe getenv(name) { unsafe sodium_memzero(value, strlen(value)) }
-        unsafe _ = unsetenv(name)
+        unsafe ProcessEnvironment.remove(name) { value in
+            if let start = value.baseAddress { unsafe sodium_memzero(start, value.count) }
+        }
     }
 }

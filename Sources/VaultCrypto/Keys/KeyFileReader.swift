@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 
 /// Opens a file with a secret only if no other user could have planted it, or read it unless root allowed that
 /// (``SecretFileRule``).
@@ -23,21 +23,20 @@ package struct KeyFileReader {
         if let descriptor = Self.descriptor(namedBy: path) {
             return try SecretDescriptor(descriptor, title: title, limit: limit).read()
         }
-        let file = try openFile()
-        defer { _ = close(file.descriptor) }
-        var status = file.status
-        if status.st_nlink > 1 {
+        let opened = try openFile()
+        var status = opened.status
+        if status.linkCount > 1 {
             // A process that was killed while it wrote the file may have left a second name for it.
-            NewFile(file.path).removeLeftovers()
-            guard unsafe fstat(file.descriptor, &status) == 0 else { throw unreadable(errno) }
+            NewFile(opened.path).removeLeftovers()
+            do throws(SystemError) { status = try opened.file.status() } catch { throw unreadable(error) }
         }
-        try checkFile(status, file.descriptor)
-        return try SecretDescriptor.contents(of: file.descriptor, title, limit)
+        try checkFile(status, opened.file)
+        return try SecretDescriptor.contents(of: opened.file, title, limit)
     }
 
     /// The descriptor behind `<(…)` or `/dev/stdin`, opened by the process that started this one.
     static func descriptor(namedBy path: String) -> Int32? {
-        if path == "/dev/stdin" { return STDIN_FILENO }
+        if path == "/dev/stdin" { return BorrowedDescriptor.standardInput.number }
         for prefix in ["/dev/fd/", "/proc/self/fd/"] where path.hasPrefix(prefix) {
             return Int32(path.dropFirst(prefix.count))
         }
@@ -49,46 +48,47 @@ package struct KeyFileReader {
 
     /// The file, and its resolved path where `path` has symbolic links, as in volumes that Kubernetes mounts.
     private func openFile() throws(VaultCryptoError) -> TrustedPath.Opened {
-        var flaw = TrustedPath.Flaw.system(ENOENT)
+        var flaw = TrustedPath.Flaw.system(.notFound)
         // Kubernetes replaces the directory behind its links: a path may be gone right after it was resolved.
         for _ in 0..<2 {
-            // O_NONBLOCK: opening a FIFO must not wait for a writer.
+            // Opening a FIFO must not wait for a writer.
             do throws(TrustedPath.Flaw) {
-                return try TrustedPath.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+                return try TrustedPath.open(path, for: .reading, [.withoutWaiting, .notOurTerminal])
             } catch { flaw = error }
-            guard flaw == .system(ENOENT) else { break }
+            guard flaw == .system(.notFound) else { break }
         }
         if case .system(let error) = flaw { throw openingError(error) }
         throw unsafeFile(flaw.reason ?? "", hint: flaw.hint)
     }
 
-    private func checkFile(_ status: stat, _ descriptor: Int32) throws(VaultCryptoError) {
-        guard status.st_mode & S_IFMT == S_IFREG else { throw notRegular }
-        guard status.st_uid == geteuid() || status.st_uid == 0 else {
-            throw unsafeFile("belongs to another user", hint: "run: chown \(geteuid()) \(shownPath)")
+    private func checkFile(_ status: FileStatus, _ file: Descriptor) throws(VaultCryptoError) {
+        guard status.kind == .regular else { throw notRegular }
+        guard status.isOursOrRoots else {
+            throw unsafeFile("belongs to another user", hint: "run: chown \(UserID.current) \(shownPath)")
         }
-        let mount = status.st_mode & 0o077 == 0 ? nil : MountView(descriptor: descriptor)
-        guard SecretFileRule(mode: status.st_mode, owner: status.st_uid, mount: mount).allows(user: geteuid()) else {
+        let mount = status.permissions & 0o077 == 0 ? nil : MountView(of: file)
+        let rule = SecretFileRule(mode: status.permissions, owner: status.owner.number, mount: mount)
+        guard rule.allows(user: UserID.current.number) else {
             throw unsafeFile("is accessible to other users", hint: "run: chmod 600 \(shownPath)")
         }
-        guard status.st_nlink == 1 else {
+        guard status.linkCount == 1 else {
             throw unsafeFile(
                 "has a second name (hard link)",
                 hint: "remove the other name, which `find -samefile \(shownPath)` shows; or make a new copy of the key")
         }
-        guard status.st_size <= limit else {
+        guard status.size <= limit else {
             throw VaultCryptoError(.keyFileMalformed, "the \(title) is longer than \(limit) bytes")
         }
     }
 
-    private func openingError(_ error: Int32) -> VaultCryptoError {
+    private func openingError(_ error: SystemError) -> VaultCryptoError {
         switch error {
-        case ENOENT, ENOTDIR:
+        case .notFound, .notDirectory:
             VaultCryptoError(
                 .keyFileMissing, "there is no \(title) at \(shownPath)",
                 hint: "restore it from a copy; do not make a new key, which would not open the vault")
-        case ELOOP: unsafeFile("is a symbolic link that leads nowhere", hint: "name the file itself")
-        case ENXIO, EISDIR: notRegular
+        case .tooManyLinks: unsafeFile("is a symbolic link that leads nowhere", hint: "name the file itself")
+        case .noDevice, .isDirectory: notRegular
         default: unreadable(error)
         }
     }
@@ -101,9 +101,9 @@ package struct KeyFileReader {
         VaultCryptoError(.keyFileUnsafe, "the \(title) \(shownPath) \(why)", hint: hint)
     }
 
-    private func unreadable(_ error: Int32) -> VaultCryptoError {
+    private func unreadable(_ error: SystemError) -> VaultCryptoError {
         VaultCryptoError(
-            .keyFileUnreadable, "the \(title) \(shownPath) cannot be read: \(SystemError.text(error))",
+            .keyFileUnreadable, "the \(title) \(shownPath) cannot be read: \(error.text)",
             hint: "check its owner and mode: ls -l \(shownPath)")
     }
 

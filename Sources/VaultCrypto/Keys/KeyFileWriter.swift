@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 
 /// Writes a key file so that it is either complete and durable or absent.
 struct KeyFileWriter {
@@ -8,8 +8,8 @@ struct KeyFileWriter {
         guard !path.isEmpty, !path.hasSuffix("/"), !path.utf8.contains(0) else {
             throw VaultCryptoError(.keyFileNotWritten, "the key file's path names no file")
         }
-        let failure = unsafe line.withUnsafeBytes { bytes -> NewFile.Failure? in
-            do throws(NewFile.Failure) {
+        let failure = unsafe line.withUnsafeBytes { bytes -> SystemError? in
+            do throws(SystemError) {
                 try unsafe NewFile(path).write(bytes)
                 return nil
             } catch {
@@ -17,7 +17,7 @@ struct KeyFileWriter {
             }
         }
         guard let failure else { return }
-        throw failure.error == EEXIST ? exists : notWritten(failure.error)
+        throw failure == .exists ? exists : notWritten(failure)
     }
 
     private var exists: VaultCryptoError {
@@ -26,17 +26,17 @@ struct KeyFileWriter {
             hint: "a key file is never overwritten; choose another path")
     }
 
-    private func notWritten(_ error: Int32) -> VaultCryptoError {
+    private func notWritten(_ error: SystemError) -> VaultCryptoError {
         let hint =
             switch error {
-            case ENOENT: "create its directory first: mkdir -m 700 DIRECTORY"
-            case ENOTDIR: "a part of the path is a file, not a directory: choose another path"
-            case ENOSPC, EDQUOT: "free some space on its file system, or choose another path"
-            case EROFS: "choose a path on a file system that can be written"
+            case .notFound: "create its directory first: mkdir -m 700 DIRECTORY"
+            case .notDirectory: "a part of the path is a file, not a directory: choose another path"
+            case .noSpace, .overQuota: "free some space on its file system, or choose another path"
+            case .readOnlyFileSystem: "choose a path on a file system that can be written"
             default: "check the owner and mode of its directory, or choose another path"
             }
         return VaultCryptoError(
             .keyFileNotWritten,
-            "the key file \(KeyFileReader.shown(path)) cannot be written: \(SystemError.text(error))", hint: hint)
+            "the key file \(KeyFileReader.shown(path)) cannot be written: \(error.text)", hint: hint)
     }
 }

@@ -1,6 +1,4 @@
-import CProcess
-import CSodium
-import Glibc
+import Platform
 
 /// A program of the operator's that answers lines with lines. It is started once, and ends with this value. Used by one
 /// thread at a time.
@@ -10,9 +8,10 @@ import Glibc
 package final class LineProgram {
     private let program: OperatorProgram
     private let longest: Int
-    private var process: pid_t = 0
-    private var input: Int32 = -1
-    private var output: Int32 = -1
+    private var process = ChildProcess()
+    /// Nil once it has been told that no more comes.
+    private var input: Descriptor?
+    private let output: Descriptor
     /// Printed bytes that have not been consumed yet.
     private var printed: [UInt8] = []
 
@@ -25,35 +24,33 @@ package final class LineProgram {
         program = try OperatorProgram(arguments, environment: environment, timeLimit: timeLimit)
         self.longest = longest
         try program.check()
-        try start()
+        let streams = try Self.streams(program)
+        (input, output) = (streams.ours.input, streams.ours.output)
+        do throws(SystemError) {
+            try process.start(program.arguments, environment: program.environment, streams: streams.its)
+        } catch {
+            throw program.failed("cannot be started: \(error.text)")
+        }
     }
 
     deinit {
-        end()
+        process.kill()
         wipe()
     }
 
-    private func start() throws(VaultCryptoError) {
-        var (toProgram, fromProgram): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
-        let nowhere = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
-        defer { for descriptor in [toProgram[0], fromProgram[1], nowhere] { Self.close(descriptor) } }
-        guard nowhere >= 0,
-            unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &toProgram) == 0,
-            unsafe pipe2(&fromProgram, O_CLOEXEC) == 0
-        else {
-            let error = errno
-            Self.close(toProgram[1])
-            throw program.failed("cannot be given its streams: \(SystemError.text(error))")
+    private static func streams(
+        _ program: OperatorProgram
+    ) throws(VaultCryptoError) -> (ours: (input: Descriptor, output: Descriptor), its: [Descriptor]) {
+        do throws(SystemError) {
+            let nowhere = try Descriptor("/dev/null", for: .writing)
+            // A socket, because writing to a pipe that no one reads is a signal.
+            let (given, printed) = (try SocketPair(), try Pipe())
+            try given.other.stopWaiting()
+            try printed.reading.stopWaiting()
+            return ((given.other, printed.reading), [given.one, printed.writing, nowhere])
+        } catch {
+            throw program.failed("cannot be given its streams: \(error.text)")
         }
-        (input, output) = (toProgram[1], fromProgram[0])
-        for descriptor in [input, output] {
-            guard fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) == 0 else {
-                throw program.failed("cannot be given its streams: \(SystemError.text(errno))")
-            }
-        }
-        let failure = ProgramRun.spawn(
-            program.arguments, program.environment, [toProgram[0], fromProgram[1], nowhere], &process)
-        guard failure == 0 else { throw program.failed("cannot be started: \(SystemError.text(failure))") }
     }
 
     /// Sends it lines without line feeds, and returns one answer for each.
@@ -80,14 +77,13 @@ package final class LineProgram {
 
     /// Closes its input. It must then exit by itself, with exit code 0.
     package func finish() throws(VaultCryptoError) {
-        Self.close(input)
-        input = -1
+        input = nil
         let deadline = ContinuousClock.now + program.timeLimit
         while try read() {
             guard printed.isEmpty else { throw program.failed("printed more lines than it was given") }
             try wait(forRoom: false, until: deadline)
         }
-        guard let status = ChildProcess.exitCode(of: &process, until: deadline) else { throw notInTime }
+        guard let status = process.exitCode(until: deadline) else { throw notInTime }
         guard status == 0 else { throw program.failed("ended with exit code \(status)") }
     }
 
@@ -96,38 +92,44 @@ package final class LineProgram {
     private func wait(forRoom: Bool, until deadline: ContinuousClock.Instant) throws(VaultCryptoError) {
         let left = deadline - ContinuousClock.now
         guard left > .zero else { throw notInTime }
-        var polled = [pollfd(fd: output, events: Int16(POLLIN), revents: 0)]
-        if forRoom { polled.append(pollfd(fd: input, events: Int16(POLLOUT), revents: 0)) }
+        var wait = DescriptorWait(for: output.number, .readable)
+        if forRoom, let input { wait.add(input.number, .writable) }
         let milliseconds = min(left.components.seconds * 1_000 + 1_000, 60_000)
-        _ = unsafe poll(&polled, nfds_t(polled.count), Int32(milliseconds))
+        _ = try? wait.wait(milliseconds: Int32(milliseconds))
     }
 
     private func write(_ rest: inout ArraySlice<UInt8>) throws(VaultCryptoError) {
-        // A socket, because writing to a pipe that has no reader raises a signal.
-        let count = unsafe rest.withUnsafeBytes { unsafe send(input, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-        if count > 0 { rest = rest.dropFirst(count) }
-        // If it stops reading, its exit reports that.
-        guard count >= 0 || [EAGAIN, EINTR, EPIPE].contains(errno) else {
-            throw program.failed("does not take its input: \(SystemError.text(errno))")
+        guard let input else { return }
+        do throws(SystemError) {
+            let count = try unsafe rest.span.bytes.withUnsafeBytes { bytes throws(SystemError) in
+                try unsafe input.send(bytes)
+            }
+            rest = rest.dropFirst(count)
+        } catch {
+            switch error {
+            case .wouldWait, .interrupted: return
+            // Its end says that it reads no more.
+            case .noReader: rest = []
+            default: throw program.failed("does not take its input: \(error.text)")
+            }
         }
-        if count < 0, errno == EPIPE { rest = [] }
     }
 
     /// Reads the available output; false once it has closed its output.
     private func read() throws(VaultCryptoError) -> Bool {
         var chunk = [UInt8](repeating: 0, count: 65_536)
         defer { Self.wipe(&chunk) }
-        let size = chunk.count
         while true {
-            let count = unsafe chunk.withUnsafeMutableBytes { unsafe Glibc.read(output, $0.baseAddress, size) }
-            if count == 0 { return false }
-            guard count > 0 else {
-                if errno == EINTR { continue }
-                if errno == EAGAIN { return true }
-                throw program.failed("cannot be read: \(SystemError.text(errno))")
+            let count: Int
+            do throws(SystemError) {
+                count = try output.read(into: &chunk)
+            } catch {
+                if error == .wouldWait { return true }
+                throw program.failed("cannot be read: \(error.text)")
             }
+            if count == 0 { return false }
             printed += chunk[..<count]
-            if count < size { return true }
+            if count < chunk.count { return true }
         }
     }
 
@@ -148,7 +150,7 @@ package final class LineProgram {
     // MARK: Its end
 
     private func ended(after count: Int, of wanted: Int) -> VaultCryptoError {
-        let code = ChildProcess.exitCode(of: &process, until: .now + .seconds(2))
+        let code = process.exitCode(until: .now + .seconds(2))
         let how = code.map { "ended with exit code \($0)" } ?? "closed its output"
         return program.failed("\(how) after \(count) of \(wanted) lines")
     }
@@ -159,19 +161,9 @@ package final class LineProgram {
             hint: "it must write each answer out at once: flush its standard output after each line")
     }
 
-    private func end() {
-        Self.close(input)
-        Self.close(output)
-        ChildProcess.kill(process)
-    }
-
     private func wipe() { Self.wipe(&printed) }
 
     private static func wipe(_ bytes: inout some MutableCollection<UInt8>) {
         for index in bytes.indices { bytes[index] = 0 }
-    }
-
-    private static func close(_ descriptor: Int32) {
-        if descriptor >= 0 { _ = Glibc.close(descriptor) }
     }
 }

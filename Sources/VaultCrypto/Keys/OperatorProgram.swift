@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 
 /// A program of the operator's that prints a key, wraps one, or stores a witness's record. No shell reads its
 /// arguments.
@@ -92,14 +92,13 @@ package struct OperatorProgram: Sendable {
     /// Rejects a program that other users can change or replace before it is started; see ``TrustedPath``.
     func check() throws(VaultCryptoError) {
         let program: TrustedPath.Opened
-        do throws(TrustedPath.Flaw) { program = try TrustedPath.open(arguments[0], TrustedPath.withoutReading) } catch {
+        do throws(TrustedPath.Flaw) { program = try TrustedPath.open(arguments[0], for: .locating) } catch {
             throw failed(error.reason ?? "does not exist", hint: error.hint)
         }
-        defer { _ = close(program.descriptor) }
         let status = program.status
-        guard status.st_mode & S_IFMT == S_IFREG else { throw failed("does not exist") }
-        guard unsafe access(arguments[0], X_OK) == 0 else { throw failed("cannot be executed") }
-        guard status.st_uid == geteuid() || status.st_uid == 0, status.st_mode & 0o022 == 0 else {
+        guard status.kind == .regular else { throw failed("does not exist") }
+        guard NamedFile(arguments[0]).allows(.executing) else { throw failed("cannot be executed") }
+        guard status.isOursOrRoots, status.permissions & 0o022 == 0 else {
             throw failed("can be changed by other users", hint: "run: chmod go-w \(shown)")
         }
     }
@@ -139,13 +138,6 @@ extension OperatorProgram {
 
     /// Variables of this process, each `NAME=value`.
     package static func inherited(_ isWanted: (String) -> Bool) -> [String] {
-        var variables: [String] = []
-        var entry = unsafe environ
-        while let pointer = unsafe entry.pointee {
-            let text = unsafe String(cString: pointer)
-            if isWanted(text) { variables.append(text) }
-            unsafe entry += 1
-        }
-        return variables
+        ProcessEnvironment.variables.filter(isWanted)
     }
 }

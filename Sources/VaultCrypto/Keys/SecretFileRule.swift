@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 
 /// The rule for who may be able to read a file that holds a secret.
 ///
@@ -19,45 +19,5 @@ struct SecretFileRule {
         let isForOneGroup = mode & 0o777 & ~0o550 == 0
         let isMountedForUs = mode & 0o022 == 0 && mount?.isMemory == true && mount?.isReadOnly == true
         return isForOneGroup || isMountedForUs
-    }
-}
-
-/// The kernel's description of the mount that a file was opened through.
-struct MountView: Equatable {
-    let isMemory: Bool
-    let isReadOnly: Bool
-
-    /// Parses `/proc/self/mountinfo` (proc(5)).
-    /// - Parameter id: The first number of a line.
-    init?(mountInfo: String, id: Substring) {
-        for line in mountInfo.split(separator: "\n") {
-            let fields = line.split(separator: " ")
-            guard fields.count > 6, fields[0] == id, let dash = fields.firstIndex(of: "-"),
-                dash + 3 < fields.count
-            else { continue }
-            isMemory = ["tmpfs", "ramfs"].contains(fields[dash + 1])
-            isReadOnly = [fields[5], fields[dash + 3]].contains { $0.split(separator: ",").contains("ro") }
-            return
-        }
-        return nil
-    }
-
-    init?(descriptor: Int32) {
-        guard let info = SmallFile.text("/proc/self/fdinfo/\(descriptor)"),
-            let line = info.split(separator: "\n").first(where: { $0.hasPrefix("mnt_id:") }),
-            let id = line.split(whereSeparator: { $0 == "\t" || $0 == " " }).last,
-            let mounts = SmallFile.text("/proc/self/mountinfo")
-        else { return nil }
-        self.init(mountInfo: mounts, id: id)
-    }
-}
-
-package enum MountedFile {
-    /// Whether a file is on an in-memory file system; nil if that is unknown.
-    package static func isInMemory(_ path: String) -> Bool? {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        guard descriptor >= 0 else { return nil }
-        defer { _ = close(descriptor) }
-        return MountView(descriptor: descriptor)?.isMemory
     }
 }

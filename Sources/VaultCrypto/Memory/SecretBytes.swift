@@ -1,5 +1,5 @@
 import CSodium
-import Glibc
+import Platform
 
 /// A secret in ordinary memory: a token, a verifier, a client secret. No rendering shows it, and it is wiped when the
 /// last copy is released. A `String` made from it is not wiped.
@@ -61,7 +61,7 @@ package struct SecretBytes: @unchecked Sendable, Redacted {
                     return unsafe bytes.isEmpty
                 }
                 guard decoded.count == bytes.count else { return false }
-                return unsafe memcmp(first, second, bytes.count) == 0
+                return unsafe ByteComparison.areEqual(first, second, bytes.count)
             }
             return isExact ? text : nil
         }

@@ -1,5 +1,4 @@
-import Glibc
-import VaultCrypto
+import Platform
 
 /// The source of a stream's bytes. Used by one thread at a time.
 protocol ByteSource: AnyObject {
@@ -9,46 +8,37 @@ protocol ByteSource: AnyObject {
 
 /// A file.
 final class FileBytes: ByteSource {
-    private let descriptor: Int32
+    private let file: Descriptor
     private let size: Int64
     private var count: Int64 = 0
 
     init(path: String) throws(ImportError) {
-        // Avoids waiting for a pipe that has no writer.
-        let opened = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-        guard opened >= 0 else {
+        do throws(SystemError) {
+            // Avoids waiting for a pipe that has no writer.
+            file = try Descriptor(path, for: .reading, [.notOurTerminal, .withoutWaiting])
+        } catch {
             throw ImportError(
-                .unreadableFile, "the source \(PathName.shown(path)) cannot be opened: \(SystemError.text(errno))",
+                .unreadableFile, "the source \(PathName.shown(path)) cannot be opened: \(error.text)",
                 hint: "check its path and its permissions")
         }
-        var status = stat()
-        guard unsafe fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            close(opened)
+        guard let status = try? file.status(), status.kind == .regular else {
             throw ImportError(
                 .unreadableFile, "the source is not a file",
                 hint: "a source is read more than once: save it in a file first")
         }
-        descriptor = opened
-        size = Int64(status.st_size)
+        size = status.size
     }
-
-    deinit { close(descriptor) }
 
     /// The share of the file that was read.
     var progress: Double { size > 0 ? min(1, Double(count) / Double(size)) : 1 }
 
     func read(into buffer: inout [UInt8], from offset: Int) throws(ImportError) -> Int {
-        while true {
-            let size = buffer.count - offset
-            let count = unsafe buffer.withUnsafeMutableBytes { bytes in
-                unsafe Glibc.read(descriptor, bytes.baseAddress.map { unsafe $0 + offset }, size)
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else {
-                throw ImportError(.unreadableFile, "the source cannot be read: \(SystemError.text(errno))")
-            }
+        do throws(SystemError) {
+            let count = try file.read(into: &buffer, from: offset)
             self.count += Int64(count)
             return count
+        } catch {
+            throw ImportError(.unreadableFile, "the source cannot be read: \(error.text)")
         }
     }
 }

@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 import VaultCrypto
 package import VaultStorage
 
@@ -11,22 +11,24 @@ package import VaultStorage
 final class LocalProcesses: Ownership {
     let owner: Int64
     private let directory: String
-    private let file: Descriptor
+    private let file: GuardedDescriptor
 
     /// - Parameter directory: writable for this user only.
     init(_ owner: Int64, in directory: String) throws(StoreError) {
         self.owner = owner
         self.directory = directory
         let path = Self.path(of: owner, in: directory)
-        let number = unsafe open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_CREAT | O_EXCL, 0o600)
-        guard number >= 0 else { throw PrivateFile.creationError(errno, path) }
-        guard let file = Descriptor(number), file.setLock(start: 0, length: 1) else {
-            throw StoreError(.io(errno), "\(path) cannot be locked")
+        do throws(SystemError) { file = try GuardedDescriptor(path, [.createNew, .notThroughLink]) } catch {
+            throw PrivateFile.creationError(error, path)
         }
-        self.file = file
+        do throws(SystemError) { try file.lock(start: 0, length: 1) } catch {
+            throw StoreError(.io(error), "\(path) cannot be locked")
+        }
         let mark = Self.mark(of: file)
-        guard unsafe pwrite(number, mark, mark.count, 0) == mark.count else {
-            throw StoreError(.io(errno), "\(path) cannot be written")
+        do throws(SystemError) {
+            guard try file.write(mark, at: 0) == mark.count else { throw .noSpace }
+        } catch {
+            throw StoreError(.io(error), "\(path) cannot be written")
         }
         forgetEnded()
     }
@@ -52,52 +54,41 @@ final class LocalProcesses: Ownership {
 
     private func state(of owner: Int64) -> State {
         if owner == self.owner { return .alive }
-        let number = unsafe open(Self.path(of: owner, in: directory), O_RDWR | O_CLOEXEC | O_NOFOLLOW)
-        guard number >= 0 else { return errno == ENOENT ? .unknown : .alive }
-        guard let other = Descriptor(number) else { return .alive }
+        let other: GuardedDescriptor
+        do throws(SystemError) {
+            other = try GuardedDescriptor(Self.path(of: owner, in: directory), .notThroughLink)
+        } catch {
+            return error == .notFound ? .unknown : .alive
+        }
         if other.isLockedElsewhere(start: 0, length: 1) ?? true { return .alive }
         let mark = Self.mark(of: other)
-        let isProven = !mark.isEmpty && Self.contents(of: number) == mark
+        let isProven = !mark.isEmpty && Self.contents(of: other) == mark
         return OwnershipRules.hasEnded(isLocked: false, isProven: isProven) ? .ended : .unproven
     }
 
     /// Identifies this file and this start of the kernel. Empty if the kernel does not report it.
-    private static func mark(of file: Descriptor) -> [UInt8] {
-        let boot = unsafe open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
-        guard boot >= 0 else { return [] }
-        defer { _ = Glibc.close(boot) }
-        let start = contents(of: boot)
+    private static func mark(of file: GuardedDescriptor) -> [UInt8] {
+        let start = Machine.startMark
         return start.isEmpty ? [] : Array("\(file.identity.device) \(file.identity.inode) ".utf8) + start
     }
 
-    private static func contents(of number: Int32) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: 128)
-        let count = unsafe pread(number, &bytes, bytes.count, 0)
-        return count > 0 ? Array(bytes.prefix(count)) : []
-    }
+    private static func contents(of file: GuardedDescriptor) -> [UInt8] { (try? file.read(atMost: 128, at: 0)) ?? [] }
 
     /// Removes files that processes left when they ended, once no process can ask for them any more.
     func forgetEnded() {
-        guard let entries = unsafe opendir(directory) else { return }
-        defer { unsafe _ = closedir(entries) }
-        while let entry = unsafe readdir(entries) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
-                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
+        for name in (try? Directory.names(in: directory)) ?? [] {
             guard name.hasSuffix(Self.suffix), let owner = Int64(name.dropLast(Self.suffix.count)),
                 isOld("\(directory)/\(name)"), [.ended, .unproven].contains(state(of: owner))
             else { continue }
-            unsafe _ = unlink("\(directory)/\(name)")
+            NamedFile("\(directory)/\(name)").discard()
         }
     }
 
-    private static let keptFor = 7 * 86_400
+    private static let keptFor: Int64 = 7 * 86_400
 
     private func isOld(_ path: String) -> Bool {
-        var info = stat()
-        var now = timespec()
-        guard unsafe lstat(path, &info) == 0, unsafe clock_gettime(CLOCK_REALTIME, &now) == 0 else { return false }
-        return now.tv_sec - info.st_mtim.tv_sec > Self.keptFor
+        guard let status = try? FileStatus(at: path), let now = WallClock.seconds else { return false }
+        return now - status.modifiedAt / 1000 > Self.keptFor
     }
 
     /// Shows the other processes that this one no longer has the vault open.
@@ -106,7 +97,7 @@ final class LocalProcesses: Ownership {
     ///   ended.
     func leave(isFinished: Bool) {
         if ForkGuard.isForked { return }
-        if isFinished { unsafe _ = unlink(Self.path(of: owner, in: directory)) }
+        if isFinished { NamedFile(Self.path(of: owner, in: directory)).discard() }
         _ = file.setLock(.unlocked, start: 0, length: 1)
     }
 
@@ -123,11 +114,11 @@ package struct StateDirectory: Sendable {
     package init(_ path: String?) throws(StoreError) {
         if let path {
             base = path
-        } else if let state = Self.variable("STATE_DIRECTORY")?.split(separator: ":").first {
+        } else if let state = ProcessEnvironment.nonEmptyValue(of: "STATE_DIRECTORY")?.split(separator: ":").first {
             base = "\(state)/tokenvault"
-        } else if let state = Self.variable("XDG_STATE_HOME") {
+        } else if let state = ProcessEnvironment.nonEmptyValue(of: "XDG_STATE_HOME") {
             base = "\(state)/tokenvault"
-        } else if let home = Self.variable("HOME") {
+        } else if let home = ProcessEnvironment.nonEmptyValue(of: "HOME") {
             base = "\(home)/.local/state/tokenvault"
         } else {
             throw StoreError(
@@ -139,23 +130,15 @@ package struct StateDirectory: Sendable {
         }
     }
 
-    private static func variable(_ name: String) -> String? {
-        unsafe getenv(name).map { unsafe String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
-    }
-
     /// The subdirectory of one vault, created if it is missing.
     func directory(of vault: Bytes16) throws(StoreError) -> String {
         let path = "\(base)/\(Base32.encode(vault))"
-        var made = ""
-        for part in path.split(separator: "/") {
-            made += "/\(part)"
-            guard unsafe mkdir(made, 0o700) != 0, errno != EEXIST else { continue }
-            throw PrivateFile.creationError(errno, made)
+        if let missing = NamedFile(path).makeDirectories() {
+            throw PrivateFile.creationError(missing.error, missing.path)
         }
         try PrivateFile.checkWay(to: path, of: "the state directory")
-        var info = stat()
-        guard unsafe lstat(path, &info) == 0, info.st_mode & S_IFMT == S_IFDIR, info.st_uid == geteuid(),
-            info.st_mode & 0o077 == 0
+        guard let status = try? FileStatus(at: path), status.kind == .directory, status.isOurs,
+            status.permissions & 0o077 == 0
         else {
             throw StoreError(
                 .unsafeFile, "\(path) is refused: it is not a directory of this user alone",

@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 import VaultCrypto
 import VaultStorage
 
@@ -20,13 +20,9 @@ struct MachineNote {
 
     /// nil if there is no readable note.
     init?(at path: String) {
-        let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard file >= 0 else { return nil }
-        defer { _ = close(file) }
-        var bytes = [UInt8](repeating: 0, count: 256)
-        let count = unsafe read(file, &bytes, bytes.count)
-        guard count > 0, bytes[count - 1] == UInt8(ascii: "\n") else { return nil }
-        let words = String(decoding: bytes[..<(count - 1)], as: UTF8.self).split(separator: " ")
+        let file = try? Descriptor(path, for: .reading, .notThroughLink)
+        guard let bytes = try? file?.read(atMost: 256), bytes.last == UInt8(ascii: "\n") else { return nil }
+        let words = String(decoding: bytes.dropLast(), as: UTF8.self).split(separator: " ")
         let numbers = words.prefix(6).compactMap { Int64($0) }
         guard words.count == 7, numbers.count == 6, numbers[0] == Self.format else { return nil }
         history = ServerTimeline(system: numbers[1], timeline: numbers[2])
@@ -41,13 +37,14 @@ struct MachineNote {
         let numbers = [Self.format, history.system, history.timeline, changes, incarnation, head?.sequence ?? 0]
         let text = numbers.map { "\($0) " }.joined() + link + "\n"
         let draft = "\(path).\(owner)"
-        let file = unsafe open(draft, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_CREAT | O_TRUNC, 0o600)
-        guard file >= 0 else { return }
+        guard let file = try? Descriptor(draft, for: .writing, [.create, .emptied, .notThroughLink]) else { return }
         let bytes = Array(text.utf8)
-        let isWritten = unsafe Glibc.write(file, bytes, bytes.count) == bytes.count
-        _ = close(file)
-        if isWritten, unsafe rename(draft, path) == 0 { return }
-        unsafe _ = unlink(draft)
+        do throws(SystemError) {
+            guard try file.write(bytes) == bytes.count else { throw .noSpace }
+            try NamedFile(draft).rename(to: path)
+        } catch {
+            NamedFile(draft).discard()
+        }
     }
 
     private static let format: Int64 = 1

@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 import Synchronization
 import VaultCrypto
 import VaultStorage
@@ -55,9 +55,7 @@ final class ProcessLock: Sendable {
 
     /// A clock that keeps running while the machine sleeps.
     static let uptime: @Sendable () -> Duration = {
-        var time = timespec()
-        guard unsafe clock_gettime(CLOCK_BOOTTIME, &time) == 0 else { return .zero }
-        return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
+        BootClock.now
     }
 
     /// Whether others are sure to see this process.
@@ -98,7 +96,7 @@ final class ProcessLock: Sendable {
             let longest = isConnected ? Self.longestFarewell.0 : Self.longestFarewell.1
             guard !hasEnded, start.duration(to: .now) < longest else { return }
             bell.ring()
-            usleep(10_000)
+            CurrentThread.pause(microseconds: 10_000)
         }
     }
 
@@ -213,16 +211,10 @@ final class ProcessLock: Sendable {
         try connection.send(
             arrive,
             Parameters([
-                .integer(owner), .text(hostName), .integer(Int64(getpid())),
+                .integer(owner), .text(Machine.hostName ?? ""), .integer(Int64(ProcessID.current.number)),
                 .integer(connection.history?.timeline ?? 0), .integer(hasChanged ? 1 : 0),
             ]))
         try connection.sync()
-    }
-
-    private static var hostName: String {
-        var name = [CChar](repeating: 0, count: 256)
-        guard unsafe gethostname(&name, name.count - 1) == 0 else { return "" }
-        return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     private static let asynchronously = Statement("SET synchronous_commit = off")

@@ -1,5 +1,5 @@
 import CPostgreSQL
-import Glibc
+import Platform
 
 /// Options of a connection, by libpq's keywords. An empty value counts as missing, as it does for libpq.
 struct ConnectionOptions: Sendable {
@@ -62,23 +62,16 @@ struct ConnectionOptions: Sendable {
         guard hosts.isEmpty || addresses.isEmpty || hosts.count == addresses.count else { return false }
         return (0..<max(hosts.count, addresses.count)).allSatisfy { index in
             // libpq uses an address if there is one, and ignores the name in the same position.
-            if index < addresses.count, !addresses[index].isEmpty { return Self.isLoopback(addresses[index]) }
+            if index < addresses.count, !addresses[index].isEmpty {
+                return IPAddress.isLoopback(String(addresses[index]))
+            }
             let host = index < hosts.count ? hosts[index] : ""
             return host.isEmpty || host.hasPrefix("/") || host.hasPrefix("@") || host == "localhost"
-                || Self.isLoopback(host)
+                || IPAddress.isLoopback(String(host))
         }
     }
 
     private func list(_ keyword: String) -> [Substring] {
         values[keyword]?.split(separator: ",", omittingEmptySubsequences: false) ?? []
-    }
-
-    /// Only a fully written address counts, so neither a name such as `127.example.org` nor another spelling does.
-    private static func isLoopback(_ text: Substring) -> Bool {
-        var (four, six) = (in_addr(), in6_addr())
-        let text = String(text)
-        if unsafe inet_pton(AF_INET, text, &four) == 1 { return UInt32(bigEndian: four.s_addr) >> 24 == 127 }
-        guard unsafe inet_pton(AF_INET6, text, &six) == 1 else { return false }
-        return unsafe withUnsafeBytes(of: six) { unsafe $0.dropLast().allSatisfy { $0 == 0 } && $0.last == 1 }
     }
 }

@@ -1,5 +1,4 @@
-import Glibc
-import VaultCrypto
+import Platform
 import VaultStorage
 
 extension ServerAddress {
@@ -19,16 +18,14 @@ extension ServerAddress {
     func requireTrustedRoots() throws(StoreError) {
         guard !isLocal, let path = merged["sslrootcert"], path != "system" else { return }
         let file: TrustedPath.Opened
-        do throws(TrustedPath.Flaw) { file = try TrustedPath.open(path, TrustedPath.withoutReading) } catch {
+        do throws(TrustedPath.Flaw) { file = try TrustedPath.open(path, for: .locating) } catch {
             // libpq reports a file that it cannot read.
             guard let reason = error.reason else { return }
             throw StoreError(
                 .unsafeFile, "the file of sslrootcert is refused: \(PathName.shown(path)) \(reason)",
                 hint: error.hint ?? "use a directory of your own")
         }
-        defer { _ = close(file.descriptor) }
-        let (owner, mode) = (file.status.st_uid, file.status.st_mode)
-        guard owner == geteuid() || owner == 0, mode & 0o022 == 0 else {
+        guard file.status.isOursOrRoots, file.status.permissions & 0o022 == 0 else {
             throw StoreError(
                 .unsafeFile, "the file of sslrootcert is refused: other users can change \(PathName.shown(path))",
                 hint: "run: chmod go-w \(PathName.shown(path))")

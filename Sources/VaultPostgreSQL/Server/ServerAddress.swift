@@ -1,5 +1,5 @@
 import CPostgreSQL
-import Glibc
+import Platform
 package import VaultStorage
 
 /// The address of a vault on a server: a checked libpq connection string, and the schema that holds the vault's tables.
@@ -80,7 +80,7 @@ package struct ServerAddress: Sendable {
     private static func loadLibrary() throws(StoreError) {
         guard let reason = unsafe libpq_load() else { return }
         throw StoreError(
-            .io(ENOENT), "a vault on a server needs libpq: \(unsafe String(cString: reason))",
+            .io(.notFound), "a vault on a server needs libpq: \(unsafe String(cString: reason))",
             hint: "install it, for instance: apt-get install libpq5")
     }
 

@@ -1,5 +1,5 @@
 import CPostgreSQL
-import Glibc
+import Platform
 import VaultStorage
 
 /// One connection to a server. Used by one thread at a time.
@@ -79,17 +79,11 @@ import VaultStorage
     }
 
     private static func start(_ parameters: [(keyword: String, value: String)]) -> OpaquePointer? {
-        let texts = unsafe parameters.flatMap { unsafe [strdup($0.keyword), strdup($0.value)] }
-        defer { unsafe texts.forEach { unsafe free($0) } }
-        var keywords: [UnsafePointer<CChar>?] = unsafe []
-        var values: [UnsafePointer<CChar>?] = unsafe []
-        for index in unsafe stride(from: 0, to: texts.count, by: 2) {
-            unsafe keywords.append(texts[index].map { unsafe UnsafePointer($0) })
-            unsafe values.append(texts[index + 1].map { unsafe UnsafePointer($0) })
+        let keywords = CStringArray(parameters.map(\.keyword))
+        let values = CStringArray(parameters.map(\.value))
+        return unsafe keywords.withPointers { keywords in
+            unsafe values.withPointers { values in unsafe LibPQconnectStartParams(keywords, values, 0) }
         }
-        unsafe keywords.append(nil)
-        unsafe values.append(nil)
-        return unsafe LibPQconnectStartParams(keywords, values, 0)
     }
 
     private static func finish(
@@ -104,8 +98,8 @@ import VaultStorage
         unsafe _ = LibPQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
         var awaited = PGRES_POLLING_WRITING
         while awaited != PGRES_POLLING_OK {
-            let events = awaited == PGRES_POLLING_READING ? POLLIN : POLLOUT
-            guard try deadline.wait(for: unsafe LibPQsocket(connection), Int16(events)) else { throw .unreachable }
+            let events: DescriptorWait.Events = awaited == PGRES_POLLING_READING ? .readable : .writable
+            guard try deadline.wait(for: unsafe LibPQsocket(connection), events) else { throw .unreachable }
             awaited = unsafe LibPQconnectPoll(connection)
             if awaited == PGRES_POLLING_FAILED { throw unsafe StoreError(refusalOf: connection) }
         }
@@ -210,8 +204,8 @@ import VaultStorage
         takeAnswers()
         while syncsAwaited > 0 {
             if let end { throw end }
-            var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
-            guard unsafe poll(&entry, 1, 1) > 0 else { return false }
+            var wait = DescriptorWait(for: socket, .readable)
+            guard let ready = try? wait.wait(milliseconds: 1), ready > 0 else { return false }
             try receive()
         }
         forgetFailure()
@@ -244,7 +238,7 @@ import VaultStorage
     private func pump(_ deadline: Deadline) throws(StoreError) {
         let flushed = unsafe LibPQflush(handle)
         guard flushed >= 0 else { throw lose(.unreachable) }
-        let events = Int16(POLLIN) | (flushed == 1 ? Int16(POLLOUT) : 0)
+        let events: DescriptorWait.Events = flushed == 1 ? [.readable, .writable] : .readable
         guard try deadline.wait(for: socket, events) else { throw lose(.unreachable) }
         try receive()
     }
@@ -325,17 +319,16 @@ struct Deadline {
     /// Waits until the socket can be read or written; false if the deadline passes first.
     ///
     /// - Throws: if the work on this thread is cancelled.
-    func wait(for socket: Int32, _ events: Int16) throws(StoreError) -> Bool {
+    func wait(for socket: Int32, _ events: DescriptorWait.Events) throws(StoreError) -> Bool {
         while true {
             if BlockingWork.isCancelled { throw StoreError(.closed, "the operation was cancelled before its end") }
             let left = SuspendingClock.now.duration(to: instant)
             guard left > .zero, socket >= 0 else { return false }
-            var entry = pollfd(fd: socket, events: events, revents: 0)
+            var wait = DescriptorWait(for: socket, events)
             let slice = min(left, .milliseconds(250))
             let milliseconds = Int32(clamping: slice.components.attoseconds / 1_000_000_000_000_000 + 1)
-            let ready = unsafe poll(&entry, 1, milliseconds)
+            guard let ready = try? wait.wait(milliseconds: milliseconds) else { return false }
             if ready > 0 { return true }
-            if ready < 0, errno != EINTR { return false }
         }
     }
 }

@@ -1,3 +1,4 @@
+import Platform
 import VaultStorage
 
 /// The spool of a vault on a server. It keeps the store open.

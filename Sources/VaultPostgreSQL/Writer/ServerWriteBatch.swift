@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 import VaultStorage
 
 /// Runs operations in one server transaction. Each transaction that changes the vault takes the vault's lock first, so
@@ -231,7 +231,7 @@ final class ServerWriteBatch: WriteBatching {
             do throws(StoreError) {
                 let hasWaitedForReaders = begin.duration(to: .now) > patience.withReaders
                 switch try settlement.step(known, hasWaited: hasWaited, hasWaitedForReaders: hasWaitedForReaders) {
-                case .waiting: usleep(Self.settlingPause)
+                case .waiting: CurrentThread.pause(microseconds: Self.settlingPause)
                 case .settled(let transaction, let haveBeenLost):
                     unsettledSince = nil
                     if haveBeenLost {
@@ -267,7 +267,7 @@ final class ServerWriteBatch: WriteBatching {
         let hasLink = head != lost.transaction.headAtBegin
         lost.tables.connection.close()
         for pause in Self.settlingPauses {
-            usleep(pause)
+            CurrentThread.pause(microseconds: pause)
             do throws(StoreError) {
                 let channel = try makeChannel()
                 do throws(StoreError) {

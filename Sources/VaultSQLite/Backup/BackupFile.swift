@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 package import VaultCrypto
 import VaultMigrations
 package import VaultStorage
@@ -7,42 +7,35 @@ package import VaultStorage
 package final class BackupFile: Sendable {
     package let path: String
     package let container: BackupContainer
-    private let descriptor: Int32
+    private let file: Descriptor
 
     package var manifest: BackupManifest { container.manifest }
 
     package init(at path: String) throws(StoreError) {
-        let file = try VaultFile(path, trustsFileSystem: true)
-        self.path = file.path
-        descriptor = unsafe open(file.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
-        guard descriptor >= 0 else {
-            throw errno == ENOENT
-                ? StoreError(.notFound(.backup), "there is no backup at \(file.path)", hint: "check the path")
-                : StoreError(.io(errno), "the backup at \(file.path) cannot be read", hint: "check owner and mode")
-        }
-        do throws(StoreError) {
-            container = try Self.container(descriptor, file.path)
+        let path = try VaultFile(path, trustsFileSystem: true).path
+        self.path = path
+        do throws(SystemError) {
+            file = try Descriptor(path, for: .reading, [.notThroughLink, .withoutWaiting, .notOurTerminal])
         } catch {
-            close(descriptor)
-            throw error
+            throw error == .notFound
+                ? StoreError(.notFound(.backup), "there is no backup at \(path)", hint: "check the path")
+                : StoreError(.io(error), "the backup at \(path) cannot be read", hint: "check owner and mode")
         }
+        container = try Self.container(file, path)
     }
-
-    deinit { close(descriptor) }
 
     /// An older one is migrated when it is restored.
     var isOfThisSchema: Bool { manifest.schemaVersion == Int64(Migrations.all.last?.version ?? 0) }
 
-    private static func container(_ descriptor: Int32, _ path: String) throws(StoreError) -> BackupContainer {
-        var info = stat()
-        guard unsafe fstat(descriptor, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
+    private static func container(_ file: Descriptor, _ path: String) throws(StoreError) -> BackupContainer {
+        guard let status = try? file.status(), status.kind == .regular else {
             throw StoreError(.notABackup, "\(path) is not a regular file", hint: "check the path")
         }
-        let size = Int64(info.st_size)
+        let size = status.size
         func last(_ count: Int) throws(StoreError) -> [UInt8] {
             guard size >= Int64(count) else { return [] }
             var bytes: [UInt8] = []
-            try unsafe ByteStream(descriptor, path).read(Int64(count), from: size - Int64(count)) {
+            try unsafe ByteStream(file, path).read(Int64(count), from: size - Int64(count)) {
                 unsafe bytes.append(contentsOf: $0)
             }
             return bytes
@@ -59,7 +52,7 @@ package final class BackupFile: Sendable {
         _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void
     ) throws(StoreError) {
         var digest = DigestStream()
-        try unsafe ByteStream(descriptor, path).read(manifest.byteCount) { piece throws(StoreError) in
+        try unsafe ByteStream(file, path).read(manifest.byteCount) { piece throws(StoreError) in
             unsafe digest.add(piece)
             try unsafe body(piece)
         }

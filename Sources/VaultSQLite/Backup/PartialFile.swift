@@ -1,5 +1,4 @@
-import Glibc
-import VaultCrypto
+import Platform
 import VaultStorage
 
 /// A file that gets its name once it is complete; until then it is `PATH.<26 characters>.partial`.
@@ -12,49 +11,45 @@ final class PartialFile: @unchecked Sendable {
     let path: String
     private let target: VaultFile
     /// Keeps the lock. Close it only when SQLite does not have the file open: closing it drops SQLite's locks.
-    private let descriptor: Int32
+    private let file: Descriptor
     private var hasName = false
 
     init(for target: VaultFile) throws(StoreError) {
         self.target = target
-        path = "\(target.path).\(Base32.encode(SecureRandom.bytes16()))\(Self.suffix)"
-        descriptor = unsafe open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw PrivateFile.creationError(errno, target.path) }
-        // The umask may have cleared permission bits of the owner.
-        guard fchmod(descriptor, 0o600) == 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            throw StoreError(.io(errno), "\(path) cannot be locked")
+        path = "\(target.path).\(RandomName.make())\(Self.suffix)"
+        do throws(SystemError) {
+            file = try Descriptor(path, for: .readingAndWriting, [.createNew, .notThroughLink])
+        } catch {
+            throw PrivateFile.creationError(error, target.path)
+        }
+        do throws(SystemError) {
+            // The umask may have cleared permission bits of the owner.
+            try file.setPermissions(0o600)
+            try file.lockWhole()
+        } catch {
+            throw StoreError(.io(error), "\(path) cannot be locked")
         }
     }
 
     deinit {
         if !hasName { Self.remove(path) }
-        close(descriptor)
     }
 
     /// SQLite's companion files.
     private static let companions = ["-journal", "-wal", "-shm"]
 
     private static func remove(_ path: String) {
-        for suffix in [""] + companions { _ = unsafe unlink(path + suffix) }
+        for suffix in [""] + companions { NamedFile(path + suffix).discard() }
     }
 
     var byteCount: Int64 {
-        var info = stat()
-        return unsafe fstat(descriptor, &info) == 0 ? Int64(info.st_size) : 0
+        (try? file.status().size) ?? 0
     }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(StoreError) {
-        var done = 0
-        while done < bytes.count {
-            let count = unsafe pwrite(
-                descriptor, bytes.baseAddress.map { unsafe $0 + done }, bytes.count - done, off_t(offset) + off_t(done))
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else {
-                let error = count < 0 ? errno : ENOSPC
-                throw [ENOSPC, EDQUOT].contains(error)
-                    ? .diskFull : StoreError(.io(error), "\(path) cannot be written: \(SystemError.text(error))")
-            }
-            done += count
+        do throws(SystemError) { try unsafe file.writeAll(bytes, at: offset) } catch {
+            throw [.noSpace, .overQuota].contains(error)
+                ? .diskFull : StoreError(.io(error), "\(path) cannot be written: \(error.text)")
         }
     }
 
@@ -68,14 +63,16 @@ final class PartialFile: @unchecked Sendable {
     }
 
     func read(_ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void) throws(StoreError) {
-        try unsafe ByteStream(descriptor, path).read(byteCount, body)
+        try unsafe ByteStream(file, path).read(byteCount, body)
     }
 
     /// Makes the file durable under its final name. Never overwrites a file.
     func finish() throws(StoreError) {
-        guard fsync(descriptor) == 0 else { throw StoreError(.io(errno), "\(path) cannot be made durable") }
-        do throws(NewFile.Failure) { try NewFile(target.path).name(path) } catch {
-            throw PrivateFile.creationError(error.error, target.path)
+        do throws(SystemError) { try file.synchronize() } catch {
+            throw StoreError(.io(error), "\(path) cannot be made durable")
+        }
+        do throws(SystemError) { try NewFile(target.path).name(path) } catch {
+            throw PrivateFile.creationError(error, target.path)
         }
         hasName = true
         try PrivateFile.synchronizeDirectory(target.parent)
@@ -91,11 +88,11 @@ final class PartialFile: @unchecked Sendable {
 struct ByteStream {
     private static let pieceByteCount = 1 << 20
 
-    private let descriptor: Int32
+    private let file: Descriptor
     private let path: String
 
-    init(_ descriptor: Int32, _ path: String) {
-        self.descriptor = descriptor
+    init(_ file: Descriptor, _ path: String) {
+        self.file = file
         self.path = path
     }
 
@@ -110,13 +107,14 @@ struct ByteStream {
         while offset < end {
             if BlockingWork.isCancelled { throw StoreError(.closed, "the operation was cancelled before its end") }
             let wanted = Int(min(Int64(Self.pieceByteCount), end - offset))
-            let count = unsafe pread(descriptor, piece.baseAddress, wanted, off_t(offset))
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else {
-                throw count == 0
-                    ? .damagedBackup("\(path) is shorter than it was")
-                    : StoreError(.io(errno), "\(path) cannot be read: \(SystemError.text(errno))")
+            let count: Int
+            do throws(SystemError) {
+                count = try unsafe file.read(
+                    into: UnsafeMutableRawBufferPointer(rebasing: piece[..<wanted]), at: offset)
+            } catch {
+                throw StoreError(.io(error), "\(path) cannot be read: \(error.text)")
             }
+            guard count > 0 else { throw .damagedBackup("\(path) is shorter than it was") }
             try unsafe body(UnsafeRawBufferPointer(rebasing: piece[..<count]))
             offset += Int64(count)
         }

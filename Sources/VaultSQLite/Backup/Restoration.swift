@@ -1,4 +1,3 @@
-import Glibc
 package import VaultCrypto
 import VaultMigrations
 package import VaultStorage

@@ -1,5 +1,5 @@
 import CSQLite
-import Glibc
+import Platform
 import VaultCrypto
 import VaultStorage
 
@@ -56,20 +56,20 @@ struct VaultCopy: Sendable {
             do throws(StoreError) { target = try VaultFile(plan.target, trustsFileSystem: true) } catch {
                 guard !plan.target.hasSuffix("/") else {
                     throw StoreError(
-                        .io(ENOENT), "there is no directory \(PathName.shown(plan.target))",
+                        .io(.notFound), "there is no directory \(PathName.shown(plan.target))",
                         hint: "make it first: mkdir -m 700 \(PathName.shown(plan.target))")
                 }
                 guard error.code == .vaultMissing else { throw error }
                 throw StoreError(
-                    .io(ENOENT), "\(PathName.shown(plan.target)) cannot be made: its directory does not exist",
+                    .io(.notFound), "\(PathName.shown(plan.target)) cannot be made: its directory does not exist",
                     hint: "make the directory first: mkdir -m 700 DIRECTORY")
             }
             guard isDirectory(target.parent) else {
                 throw StoreError(
-                    .io(ENOTDIR), "\(PathName.shown(plan.target)) cannot be made: \(target.parent) is a file",
+                    .io(.notDirectory), "\(PathName.shown(plan.target)) cannot be made: \(target.parent) is a file",
                     hint: "name a directory, or a file in one")
             }
-            if target.exists { throw PrivateFile.creationError(EEXIST, target.path) }
+            if target.exists { throw PrivateFile.creationError(.exists, target.path) }
             return target
         }
         let vault = try VaultFile(database.path, trustsFileSystem: true).name
@@ -77,7 +77,7 @@ struct VaultCopy: Sendable {
         PartialFile.removeLeftovers(in: plan.target, of: prefix)
         let name = BackupPlan.name(ofVault: vault, at: now, head: head)
         let target = try VaultFile("\(plan.target)/\(name)", trustsFileSystem: true)
-        if target.exists { throw PrivateFile.creationError(EEXIST, target.path) }
+        if target.exists { throw PrivateFile.creationError(.exists, target.path) }
         return target
     }
 
@@ -87,11 +87,14 @@ struct VaultCopy: Sendable {
         do throws(StoreError) { try target.checkDirectoryAccess() } catch {
             throw refusal(of: plan.target, error)
         }
-        var (own, other) = (stat(), stat())
-        guard unsafe stat(target.parent, &own) == 0, unsafe stat(database.path, &other) == 0 else {
-            throw StoreError(.io(errno), "\(target.parent) cannot be looked at")
+        let (own, other): (FileStatus, FileStatus)
+        do throws(SystemError) {
+            own = try FileStatus(at: target.parent, followingLinks: true)
+            other = try FileStatus(at: database.path, followingLinks: true)
+        } catch {
+            throw StoreError(.io(error), "\(target.parent) cannot be looked at")
         }
-        guard plan.allowsSameDevice || own.st_dev != other.st_dev else {
+        guard plan.allowsSameDevice || own.identity.device != other.identity.device else {
             let path = PathName.shown(plan.target)
             guard isDirectory(plan.target) else {
                 throw StoreError(
@@ -123,8 +126,7 @@ struct VaultCopy: Sendable {
     }
 
     private static func isDirectory(_ path: String) -> Bool {
-        var info = stat()
-        return unsafe stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR
+        (try? FileStatus(at: path, followingLinks: true))?.kind == .directory
     }
 
     // MARK: Copying

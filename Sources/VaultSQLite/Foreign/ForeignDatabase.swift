@@ -1,5 +1,5 @@
 import CSQLite
-import Glibc
+import Platform
 package import VaultStorage
 
 /// Another program's database, read in one read transaction and never written.
@@ -14,12 +14,10 @@ package final class ForeignDatabase {
 
     package init(path: String) throws(StoreError) {
         // SQLite refuses symbolic links here, and other programs' paths are full of them.
-        guard let resolved = unsafe realpath(path, nil) else {
+        guard let path = NamedFile(path).resolved else {
             throw StoreError(.io(SQLITE_CANTOPEN), "the file cannot be opened")
         }
-        defer { unsafe free(resolved) }
-        let path = unsafe String(cString: resolved)
-        try Self.refuseForeignFiles(beside: path, user: geteuid())
+        try Self.refuseForeignFiles(beside: path, user: .current)
         connection = try Connection(path: path, access: .readOnly)
         try connection.prepareForInspection()
         for pragma in ["query_only = 1", "trusted_schema = 0", "cell_size_check = 1", "mmap_size = 0"] {
@@ -36,22 +34,20 @@ package final class ForeignDatabase {
     /// To read a WAL database, SQLite creates the log and its index next to it if they are missing, and leaves them
     /// there. If a user other than the file's owner created them, the owner could not write to them: from then on every
     /// write of the other program would fail. Root gives the files to the file's owner.
-    private static func refuseForeignFiles(beside path: String, user: uid_t) throws(StoreError) {
-        var status = stat()
-        guard user != 0, unsafe stat(path, &status) == 0, status.st_uid != user, isWAL(path) else { return }
-        for suffix in ["-wal", "-shm"] where unsafe access(path + suffix, F_OK) != 0 {
+    private static func refuseForeignFiles(beside path: String, user: UserID) throws(StoreError) {
+        guard !user.isRoot, let status = try? FileStatus(at: path, followingLinks: true), status.owner != user,
+            isWAL(path)
+        else { return }
+        for suffix in ["-wal", "-shm"] where !NamedFile(path + suffix).exists {
             throw StoreError(.unsafeFile, "SQLite would create files of another user next to the database")
         }
     }
 
     /// The versions for writing and for reading (https://sqlite.org/fileformat.html §1.3.3).
     private static func isWAL(_ path: String) -> Bool {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
-        var header = [UInt8](repeating: 0, count: 20)
-        let count = unsafe header.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, $0.count, 0) }
-        return count == header.count && header.starts(with: magic) && header[18...].contains(2)
+        let file = try? Descriptor(path, for: .reading, [.notOurTerminal, .withoutWaiting])
+        guard let header = try? file?.read(atMost: 20, at: 0) else { return false }
+        return header.count == 20 && header.starts(with: magic) && header[18...].contains(2)
     }
 
     package func count(of table: ForeignTable) throws(StoreError) -> Int {

@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 import VaultCrypto
 import VaultStorage
 
@@ -36,12 +36,12 @@ struct MigrationSnapshots {
             try statement.run()
             Self.date(partial.path, now)
             try PrivateFile.synchronize(partial.path, directory: partial.parent)
-            guard unsafe rename(partial.path, path(version)) == 0 else {
-                throw PrivateFile.creationError(errno, path(version))
+            do throws(SystemError) { try NamedFile(partial.path).rename(to: path(version)) } catch {
+                throw PrivateFile.creationError(error, path(version))
             }
             try PrivateFile.synchronizeDirectory(partial.parent)
         } catch {
-            _ = unsafe unlink(partial.path)
+            NamedFile(partial.path).discard()
             throw error
         }
         for other in try list() where other.schemaVersion == version && other.path != path(version) { remove(other) }
@@ -50,9 +50,7 @@ struct MigrationSnapshots {
 
     /// Sets the file's date by the vault's own clock, regardless of the file system's clock.
     private static func date(_ path: String, _ time: Timestamp) {
-        let instant = timespec(
-            tv_sec: Int(time.milliseconds / 1000), tv_nsec: Int(time.milliseconds % 1000) * 1_000_000)
-        _ = unsafe utimensat(AT_FDCWD, path, [instant, instant], 0)
+        try? NamedFile(path).setModified(at: time.milliseconds)
     }
 
     /// Whether another process is making a copy now, or was killed while making one.
@@ -60,7 +58,7 @@ struct MigrationSnapshots {
 
     private func removePartial() throws(StoreError) {
         for name in try names() where name.hasSuffix(Self.partialSuffix) {
-            for suffix in ["", "-journal"] { _ = unsafe unlink("\(file.parent)/\(name)\(suffix)") }
+            for suffix in ["", "-journal"] { NamedFile("\(file.parent)/\(name)\(suffix)").discard() }
         }
     }
 
@@ -78,13 +76,10 @@ struct MigrationSnapshots {
     }
 
     private func snapshot(_ path: String, _ version: Int) -> MigrationSnapshot? {
-        var info = stat()
-        guard unsafe lstat(path, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { return nil }
+        guard let status = try? FileStatus(at: path), status.kind == .regular else { return nil }
         return MigrationSnapshot(
-            path: path, schemaVersion: version,
-            madeAt: Timestamp(
-                milliseconds: Int64(info.st_mtim.tv_sec) * 1000 + Int64(info.st_mtim.tv_nsec) / 1_000_000),
-            byteCount: Int64(info.st_size))
+            path: path, schemaVersion: version, madeAt: Timestamp(milliseconds: status.modifiedAt),
+            byteCount: status.size)
     }
 
     /// Removes expired copies. Tries known names instead of listing the directory, because every opening does this.
@@ -97,36 +92,31 @@ struct MigrationSnapshots {
         }
     }
 
-    private func remove(_ snapshot: MigrationSnapshot) { _ = unsafe unlink(snapshot.path) }
+    private func remove(_ snapshot: MigrationSnapshot) { NamedFile(snapshot.path).discard() }
 
     func discard(_ snapshot: MigrationSnapshot) throws(StoreError) {
-        guard unsafe unlink(snapshot.path) == 0 || errno == ENOENT else {
-            throw StoreError(.io(errno), "\(snapshot.path) cannot be removed: \(SystemError.text(errno))")
+        do throws(SystemError) { try NamedFile(snapshot.path).remove() } catch {
+            guard error == .notFound else {
+                throw StoreError(.io(error), "\(snapshot.path) cannot be removed: \(error.text)")
+            }
         }
         try PrivateFile.synchronizeDirectory(file.parent)
     }
 
     /// Refuses copies that others could read or replace. Tries known names, as ``removeExpired(before:now:)`` does.
     func check(before version: Int) throws(StoreError) {
-        var info = stat()
-        for version in 1..<max(version, 2) where unsafe lstat(path(version), &info) == 0 {
-            try PrivateFile.check(info, path(version), "its copy from before a migration")
+        for version in 1..<max(version, 2) {
+            guard let status = try? FileStatus(at: path(version)) else { continue }
+            try PrivateFile.check(status, path(version), "its copy from before a migration")
         }
     }
 
     /// The names in the vault's directory that start like a copy's name.
     private func names() throws(StoreError) -> [String] {
-        guard let stream = unsafe opendir(file.parent) else {
-            throw StoreError(.io(errno), "the directory of the vault cannot be read: \(file.parent)")
+        do throws(SystemError) {
+            return try Directory.names(in: file.parent).filter { $0.hasPrefix(file.name + Self.infix) }
+        } catch {
+            throw StoreError(.io(error), "the directory of the vault cannot be read: \(file.parent)")
         }
-        defer { unsafe _ = closedir(stream) }
-        var names: [String] = []
-        while let entry = unsafe readdir(stream) {
-            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name.hasPrefix(file.name + Self.infix) { names.append(name) }
-        }
-        return names
     }
 }

@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 import VaultMigrations
 import VaultStorage
 
@@ -70,7 +70,7 @@ struct Migrator {
             return (next.version, path)
         } catch {
             if !connection.isOutsideTransaction { try? connection.execute("ROLLBACK") }
-            if isUnchanged, let snapshot { _ = unsafe unlink(snapshot) }
+            if isUnchanged, let snapshot { NamedFile(snapshot).discard() }
             noteDoubt(after: error, connection)
             throw error
         }

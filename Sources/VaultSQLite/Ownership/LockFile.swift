@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 import VaultStorage
 
 /// The lock file of a vault, for code that has no store. ``OwnerLock`` describes its contents.
@@ -6,25 +6,19 @@ final class LockFile {
     /// How long a process waits for others that are closing the vault. One of them may be stopped midway.
     private static let patience = Duration.seconds(2)
 
-    private let file: Descriptor
+    private let file: GuardedDescriptor
 
     /// - Returns: `nil` if the lock file is missing or unusable.
     init?(besideVaultAt path: String, creating: Bool = false) {
-        let number = unsafe open(path + ".lock", O_RDWR | O_CLOEXEC | O_NOFOLLOW | (creating ? O_CREAT : 0), 0o600)
-        guard number >= 0, let file = Descriptor(number) else { return nil }
+        let options: OpeningOptions = creating ? [.notThroughLink, .create] : .notThroughLink
+        guard let file = try? GuardedDescriptor(path + ".lock", options) else { return nil }
         self.file = file
     }
 
     /// See ``OwnerLock/isWALDoubtful``.
     var isWALDoubtful: Bool {
-        get {
-            var mark: UInt8 = 0
-            return unsafe pread(file.number, &mark, 1, 0) == 1 && mark != 0
-        }
-        set {
-            var mark: UInt8 = newValue ? 1 : 0
-            unsafe _ = pwrite(file.number, &mark, 1, 0)
-        }
+        get { file.isMarkedDoubtful }
+        set { file.mark(newValue) }
     }
 
     /// Announces to all processes a snapshot that lasts too long to wait for, until this object is released.
@@ -36,8 +30,17 @@ final class LockFile {
     /// the same moment, each finds the other one still connected, and neither would be the last.
     func takeClosingTurn() {
         let end = SuspendingClock.now + Self.patience
-        while !file.setLock(start: 0, length: 1), SuspendingClock.now < end { usleep(1000) }
+        while !file.setLock(start: 0, length: 1), SuspendingClock.now < end {
+            CurrentThread.pause(microseconds: 1_000)
+        }
     }
+}
+
+extension GuardedDescriptor {
+    /// The mark in a lock file; see ``OwnerLock/isWALDoubtful``.
+    var isMarkedDoubtful: Bool { (try? read(atMost: 1, at: 0))?.contains { $0 != 0 } ?? false }
+
+    func mark(_ isDoubtful: Bool) { _ = try? write([isDoubtful ? 1 : 0], at: 0) }
 }
 
 extension Connection {

@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 import Synchronization
 import VaultCrypto
 package import VaultStorage
@@ -13,7 +13,7 @@ package final class OwnerLock: Ownership {
     /// From 1 to 2⁶² − 1: the lock file's number, and a random one.
     package let owner: Int64
     private let path: String
-    private let process: pid_t
+    private let process: ProcessID
     private let files: Mutex<Files?>
     /// The lock file's number.
     private let fileNumber: Int64
@@ -28,9 +28,9 @@ package final class OwnerLock: Ownership {
     static let snapshotLock: Int64 = idLock + 1
 
     private struct Files {
-        let held: Descriptor
+        let held: GuardedDescriptor
         /// A second open file description, to which the first one's lock is a foreign lock.
-        let probe: Descriptor
+        let probe: GuardedDescriptor
 
         var areIntact: Bool { held.isIntact && probe.isIntact }
     }
@@ -43,13 +43,12 @@ package final class OwnerLock: Ownership {
         let held = try Self.openFile(file.lockPath)
         let probe = try Self.openFile(file.lockPath)
         fileNumber = try Self.number(of: held, file)
-        guard let owner = Self.takeByte(held, fileNumber) else {
+        do throws(SystemError) { owner = try Self.takeByte(held, fileNumber) } catch {
             throw StoreError(
-                .io(errno), "the lock file \(file.lockPath) cannot be locked", hint: "put the vault on a local disk")
+                .io(error), "the lock file \(file.lockPath) cannot be locked", hint: "put the vault on a local disk")
         }
-        self.owner = owner
         path = file.lockPath
-        process = getpid()
+        process = .current
         files = Mutex(Files(held: held, probe: probe))
     }
 
@@ -57,21 +56,20 @@ package final class OwnerLock: Ownership {
     init(readOnly file: VaultFile) {
         owner = 0
         path = file.lockPath
-        process = getpid()
-        let number = unsafe open(file.lockPath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        let probe = number >= 0 ? Descriptor(number) : nil
+        process = .current
+        let probe = try? GuardedDescriptor(file.lockPath, for: .reading, .notThroughLink)
         let id = probe.flatMap { Self.readID($0) }
         fileNumber =
             probe.flatMap { probe in
-                id.map { Self.number(ofFile: $0, inode: UInt64(probe.identity.inode)) }
+                id.map { Self.number(ofFile: $0, inode: probe.identity.inode) }
             } ?? -1
         files = Mutex(probe.map { Files(held: $0, probe: $0) })
     }
 
     /// 24 bits that distinguish this file from all others: derived from its id, and from its inode because a copy has
     /// the same id. No other file can have the inode while a process holds a byte of it.
-    private static func number(of file: Descriptor, _ vault: VaultFile) throws(StoreError) -> Int64 {
-        number(ofFile: try id(of: file, vault), inode: UInt64(file.identity.inode))
+    private static func number(of file: GuardedDescriptor, _ vault: VaultFile) throws(StoreError) -> Int64 {
+        number(ofFile: try id(of: file, vault), inode: file.identity.inode)
     }
 
     static func number(ofFile id: Bytes16, inode: UInt64) -> Int64 {
@@ -80,7 +78,7 @@ package final class OwnerLock: Ownership {
         return Int64(UInt64(littleEndian: hash.firstWord) >> 40)
     }
 
-    private static func id(of file: Descriptor, _ vault: VaultFile) throws(StoreError) -> Bytes16 {
+    private static func id(of file: GuardedDescriptor, _ vault: VaultFile) throws(StoreError) -> Bytes16 {
         if let id = readID(file) { return id }
         for _ in 0..<500 {
             if file.setLock(start: idLock, length: 1) {
@@ -88,7 +86,7 @@ package final class OwnerLock: Ownership {
                 if let id = readID(file) { return id }
                 return try writeID(file, vault)
             }
-            usleep(10_000)
+            CurrentThread.pause(microseconds: 10_000)
             if let id = readID(file) { return id }
         }
         throw StoreError(
@@ -96,51 +94,60 @@ package final class OwnerLock: Ownership {
             hint: "look for a stopped process that uses the vault, and end it")
     }
 
-    private static func readID(_ file: Descriptor) -> Bytes16? {
-        var bytes = [UInt8](repeating: 0, count: Bytes16.byteCount)
-        let count = unsafe bytes.withUnsafeMutableBytes {
-            unsafe pread(file.number, $0.baseAddress, $0.count, off_t(idOffset))
-        }
-        guard count == Bytes16.byteCount, let id = Bytes16(bytes), id != .zero else { return nil }
+    private static func readID(_ file: GuardedDescriptor) -> Bytes16? {
+        guard let bytes = try? file.read(atMost: Bytes16.byteCount, at: idOffset), let id = Bytes16(bytes), id != .zero
+        else { return nil }
         return id
     }
 
-    private static func writeID(_ file: Descriptor, _ vault: VaultFile) throws(StoreError) -> Bytes16 {
+    private static func writeID(_ file: GuardedDescriptor, _ vault: VaultFile) throws(StoreError) -> Bytes16 {
         let id = SecureRandom.bytes16()
         // A replaced lock file may have lost the mark of ``isWALDoubtful``.
-        if vault.hasWAL { mark(file, true) }
-        let count = unsafe id.withUnsafeBytes {
-            unsafe pwrite(file.number, $0.baseAddress, $0.count, off_t(idOffset))
-        }
-        guard count == Bytes16.byteCount else {
-            throw PrivateFile.creationError(errno, vault.lockPath)
+        if vault.hasWAL { file.mark(true) }
+        do throws(SystemError) {
+            guard try file.write(id.array, at: idOffset) == Bytes16.byteCount else { throw .noSpace }
+        } catch {
+            throw PrivateFile.creationError(error, vault.lockPath)
         }
         return id
     }
 
-    private static func takeByte(_ file: Descriptor, _ fileNumber: Int64) -> Int64? {
+    private static func takeByte(_ file: GuardedDescriptor, _ fileNumber: Int64) throws(SystemError) -> Int64 {
+        var failure = SystemError.wouldWait
         for _ in 0..<16 {
             let candidate = fileNumber << randomBits | Int64.random(in: 1..<(1 << randomBits))
-            if file.setLock(start: candidate, length: 1) { return candidate }
+            do throws(SystemError) {
+                try file.lock(start: candidate, length: 1)
+                return candidate
+            } catch {
+                failure = error
+            }
         }
-        return nil
+        throw failure
     }
 
-    private static func openFile(_ path: String) throws(StoreError) -> Descriptor {
-        var number = unsafe open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        if number >= 0 {
-            // The mode is ours to choose, regardless of the umask.
-            fchmod(number, 0o600)
-        } else if errno == EEXIST {
-            number = unsafe open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+    private static func openFile(_ path: String) throws(StoreError) -> GuardedDescriptor {
+        let file: GuardedDescriptor
+        do throws(SystemError) { file = try openOrMakeFile(path) } catch {
+            if error == .tooManyLinks {
+                throw PrivateFile.refused("its lock file is a symbolic link", "remove \(path)")
+            }
+            throw PrivateFile.creationError(error, path)
         }
-        guard number >= 0 else {
-            if errno == ELOOP { throw PrivateFile.refused("its lock file is a symbolic link", "remove \(path)") }
-            throw PrivateFile.creationError(errno, path)
-        }
-        guard let file = Descriptor(number) else { throw StoreError(.io(errno), "\(path) cannot be read") }
-        try PrivateFile.check(descriptor: file.number, path)
+        try PrivateFile.check(file, path)
         return file
+    }
+
+    private static func openOrMakeFile(_ path: String) throws(SystemError) -> GuardedDescriptor {
+        do throws(SystemError) {
+            let file = try GuardedDescriptor(path, [.createNew, .notThroughLink])
+            // The mode is ours to choose, whatever the umask.
+            try? file.setPermissions(0o600)
+            return file
+        } catch {
+            guard error == .exists else { throw error }
+            return try GuardedDescriptor(path, .notThroughLink)
+        }
     }
 
     /// Whether the process with that name lives.
@@ -181,15 +188,11 @@ package final class OwnerLock: Ownership {
     var isWALDoubtful: Bool {
         get {
             files.withLock { files in
-                guard let files else { return false }
-                var mark: UInt8 = 0
-                return unsafe pread(files.held.number, &mark, 1, 0) == 1 && mark != 0
+                files?.held.isMarkedDoubtful ?? false
             }
         }
         set {
-            files.withLock { files in
-                if let files { Self.mark(files.held, newValue) }
-            }
+            files.withLock { $0?.held.mark(newValue) }
         }
     }
 
@@ -210,16 +213,11 @@ package final class OwnerLock: Ownership {
         }
     }
 
-    private static func mark(_ file: Descriptor, _ isDoubtful: Bool) {
-        var mark: UInt8 = isDoubtful ? 1 : 0
-        unsafe _ = pwrite(file.number, &mark, 1, 0)
-    }
-
     private func isUsable(_ files: Files) -> Bool {
-        isOurProcess && files.areIntact && Descriptor.Identity(path: path) == files.held.identity
+        isOurProcess && files.areIntact && FileIdentity(path: path) == files.held.identity
     }
 
-    private var isOurProcess: Bool { !ForkGuard.isForked && getpid() == process }
+    private var isOurProcess: Bool { !ForkGuard.isForked && ProcessID.current == process }
 
     /// Whether this is the process that opened the vault, and the lock's descriptors are still open. If other code
     /// closed them, it has closed SQLite's too, and their numbers may refer to any file by now.

@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 import Synchronization
 import VaultStorage
 
@@ -13,13 +13,13 @@ final class VaultFileIdentity: Sendable {
     private let index: String
     private let lock: OwnerLock
     private let liveness: Liveness
-    private let database: Descriptor.Identity?
+    private let database: FileIdentity?
     /// SQLite creates these when it needs them, and keeps them while any process has the vault open.
     private let companions: Mutex<Companions?>
 
     private struct Companions: Equatable {
-        let wal: Descriptor.Identity
-        let index: Descriptor.Identity
+        let wal: FileIdentity
+        let index: FileIdentity
     }
 
     init(_ file: VaultFile, _ lock: OwnerLock, _ liveness: Liveness) {
@@ -28,7 +28,7 @@ final class VaultFileIdentity: Sendable {
         index = file.path + "-shm"
         self.lock = lock
         self.liveness = liveness
-        database = Descriptor.Identity(path: file.path)
+        database = FileIdentity(path: file.path)
         companions = Mutex(nil)
     }
 
@@ -51,7 +51,7 @@ final class VaultFileIdentity: Sendable {
 
     /// Checks the vault's file itself, before a new connection's reads are trusted.
     func checkDatabase() throws(StoreError) {
-        guard let database, let found = Descriptor.Identity(path: file.path) else {
+        guard let database, let found = FileIdentity(path: file.path) else {
             throw StoreError(
                 .vaultMissing, "the vault's file is no longer at its path: \(file.path)",
                 hint: "stop everything that uses the vault, and put the file back; nothing is written until then")
@@ -86,8 +86,8 @@ final class VaultFileIdentity: Sendable {
     }
 
     private func findCompanions() throws(StoreError) -> Companions {
-        guard let foundWAL = Descriptor.Identity(path: wal) else { throw Self.replaced(wal) }
-        guard let foundIndex = Descriptor.Identity(path: index) else { throw Self.replaced(index) }
+        guard let foundWAL = FileIdentity(path: wal) else { throw Self.replaced(wal) }
+        guard let foundIndex = FileIdentity(path: index) else { throw Self.replaced(index) }
         return Companions(wal: foundWAL, index: foundIndex)
     }
 
@@ -98,9 +98,8 @@ final class VaultFileIdentity: Sendable {
         // counts.
         var needed = try connection.walByteCount()
         while true {
-            var info = stat()
-            guard unsafe lstat(wal, &info) == 0 else { throw Self.replaced(wal) }
-            if Int64(info.st_size) >= needed { return }
+            guard let found = try? FileStatus(at: wal) else { throw Self.replaced(wal) }
+            if found.size >= needed { return }
             let now = try connection.walByteCount()
             guard now != needed else { throw Self.replaced(wal) }
             needed = now

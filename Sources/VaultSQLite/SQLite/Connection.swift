@@ -1,3 +1,4 @@
+import Platform
 import CSQLite
 import VaultCrypto
 import VaultStorage

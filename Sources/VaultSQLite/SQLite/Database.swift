@@ -1,3 +1,4 @@
+import Platform
 import VaultStorage
 
 /// The database of an open vault, with everything needed to open its connections.
@@ -27,7 +28,7 @@ struct Database: Sendable {
 
     /// On a read-only vault, apparent damage may be a writer that works through another mount.
     func explain(_ error: StoreError) -> StoreError {
-        guard access == .immutable, Descriptor.Identity(path: path + "-shm") != nil else { return error }
+        guard access == .immutable, FileIdentity(path: path + "-shm") != nil else { return error }
         switch error.code {
         case .io, .damaged, .notAVault, .quarantined:
             return StoreError(

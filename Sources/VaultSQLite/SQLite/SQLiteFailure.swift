@@ -1,15 +1,16 @@
 import CSQLite
-import Glibc
+import Platform
 import VaultStorage
 
 extension StoreError {
     /// Names what SQLite reported.
-    init(sqlite code: Int32, systemError: Int32 = 0) {
-        if systemError == ENOSPC || systemError == EDQUOT {
+    init(sqlite code: Int32, systemError number: Int32 = 0) {
+        let systemError = SystemError(number)
+        if systemError == .noSpace || systemError == .overQuota {
             self = .diskFull
             return
         }
-        if systemError == EROFS {
+        if systemError == .readOnlyFileSystem {
             self = .turnedReadOnly
             return
         }
@@ -58,9 +59,9 @@ extension StoreError {
     }
 
     /// Limits of this process or machine, unrelated to the vault.
-    private static func limit(_ systemError: Int32) -> StoreError? {
+    private static func limit(_ systemError: SystemError) -> StoreError? {
         switch systemError {
-        case EFBIG:
+        case .fileTooLarge:
             StoreError(
                 .io(systemError), "the vault would become larger than this process may make a file",
                 hint: "raise its limit: ulimit -f, or LimitFSIZE= in the service's unit")

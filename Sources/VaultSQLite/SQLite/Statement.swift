@@ -1,5 +1,5 @@
 import CSQLite
-import Glibc
+import Platform
 import VaultCrypto
 import VaultStorage
 
@@ -97,7 +97,7 @@ import VaultStorage
         guard unsafe Int(sqlite3_column_bytes(handle, column)) == expected.count else { return false }
         return unsafe expected.withUnsafeBytes { expected in
             guard let start = expected.baseAddress else { return true }
-            return unsafe memcmp(start, text, expected.count) == 0
+            return unsafe ByteComparison.areEqual(start, text, expected.count)
         }
     }
 

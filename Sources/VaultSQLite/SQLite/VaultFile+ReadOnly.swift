@@ -1,21 +1,20 @@
-import Glibc
+import Platform
 import VaultStorage
 
 /// A vault that cannot be written: on a file system that is mounted read-only, such as a snapshot or a mounted backup,
 /// or in a directory that this user may only read. It can be read and verified.
 extension VaultFile {
-    var isMountedReadOnly: Bool {
-        var info = statvfs()
-        return unsafe statvfs(parent, &info) == 0 && info.f_flag & UInt(ST_RDONLY) != 0
-    }
+    var isMountedReadOnly: Bool { Volume(of: parent)?.isReadOnly ?? false }
 
     /// Whether an existing file can no longer be opened for writing although its mode allows it. When a disk fails, the
     /// kernel may make its file system read-only without reporting it as mounted read-only.
     static func hasTurnedReadOnly(_ lockPath: String) -> Bool {
-        let number = unsafe Glibc.open(lockPath, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
-        guard number >= 0 else { return errno == EROFS }
-        _ = Glibc.close(number)
-        return false
+        do throws(SystemError) {
+            _ = try Descriptor(lockPath, for: .readingAndWriting, .notThroughLink)
+            return false
+        } catch {
+            return error == .readOnlyFileSystem
+        }
     }
 
     /// The reason why the vault cannot be written here; `nil` if it can be.
@@ -28,14 +27,13 @@ extension VaultFile {
         if Self.hasTurnedReadOnly(lockPath) { return .turnedReadOnly }
         // A process that changes a vault must show in the lock file that it is alive.
         let isLockable =
-            Descriptor.Identity(path: lockPath) != nil ? unsafe Glibc.access(lockPath, W_OK) == 0 : isExtensible
+            FileIdentity(path: lockPath) != nil
+            ? NamedFile(lockPath).allows(.writing) : NamedFile(parent).allows(.changing)
         if isLockable { return nil }
         return StoreError(
             .readOnly, "the vault's directory cannot be written by this user: the vault can be read, and not changed",
             hint: "check owner and mode of \(parent)")
     }
-
-    private var isExtensible: Bool { unsafe Glibc.access(parent, W_OK | X_OK) == 0 }
 
     /// How SQLite opens the vault here.
     ///
@@ -44,10 +42,9 @@ extension VaultFile {
     /// or not a process writes to the vault through another mount; where it is not, no process has the vault open.
     func access() throws(StoreError) -> Connection.Access {
         guard readOnlyRefusal != nil else { return .readWrite }
-        var log = stat()
-        let hasLog = unsafe lstat(path + "-wal", &log) == 0
-        if hasLog, Descriptor.Identity(path: path + "-shm") != nil { return .readOnly }
-        guard !hasLog || log.st_size == 0 else {
+        let log = try? FileStatus(at: path + "-wal")
+        if log != nil, FileIdentity(path: path + "-shm") != nil { return .readOnly }
+        guard log.map({ $0.size == 0 }) ?? true else {
             throw StoreError(
                 .readOnly,
                 "the vault's log holds changes, and cannot be read where nothing can be written: \(path)-wal",

@@ -1,6 +1,4 @@
-import CSQLite
-import Glibc
-import VaultCrypto
+import Platform
 import VaultStorage
 
 /// The path of a vault, and whether a vault may be there.
@@ -28,13 +26,12 @@ struct VaultFile: Sendable {
                 .unsafeFile, "\(PathName.shown(path)) names a directory, and a vault is a file",
                 hint: "name a file in it")
         }
-        guard let resolved = unsafe realpath(parent, nil) else {
+        guard let resolved = NamedFile(parent).resolved else {
             throw StoreError(
                 .vaultMissing, "the directory of the vault does not exist: \(parent)",
                 hint: "make it with mode 0700, or check the path")
         }
-        defer { unsafe free(resolved) }
-        directory = unsafe String(cString: resolved)
+        directory = resolved
         self.name = name
         self.trustsFileSystem = trustsFileSystem
         self.path = directory == "/" ? "/" + name : directory + "/" + name
@@ -45,28 +42,24 @@ struct VaultFile: Sendable {
 
     /// Whether there is a non-empty WAL.
     var hasWAL: Bool {
-        var info = stat()
-        return unsafe lstat(path + "-wal", &info) == 0 && info.st_size > 0
+        ((try? FileStatus(at: path + "-wal"))?.size ?? 0) > 0
     }
 
-    var exists: Bool {
-        var info = stat()
-        return unsafe lstat(path, &info) == 0
-    }
+    var exists: Bool { FileIdentity(path: path) != nil }
 
     /// Refuses a path or a file that others could read, write, replace or lock.
     func check() throws(StoreError) {
-        var info = stat()
-        guard unsafe lstat(path, &info) == 0 else {
-            if errno == ENOENT {
+        let status: FileStatus
+        do throws(SystemError) { status = try FileStatus(at: path) } catch {
+            if error == .notFound {
                 throw StoreError(
                     .vaultMissing, "there is no vault at \(path)",
                     hint: "check the path, or make one with `vaultctl init`")
             }
-            throw StoreError(.io(errno), "the vault at \(path) cannot be looked at", hint: "check the permissions")
+            throw StoreError(.io(error), "the vault at \(path) cannot be looked at", hint: "check the permissions")
         }
         try checkDirectory()
-        try PrivateFile.check(info, path)
+        try PrivateFile.check(status, path)
         try checkCompanions()
     }
 
@@ -77,19 +70,17 @@ struct VaultFile: Sendable {
     }
 
     func checkDirectoryAccess() throws(StoreError) {
-        var info = stat()
-        guard unsafe stat(directory, &info) == 0 else {
+        guard let status = try? FileStatus(at: directory, followingLinks: true) else {
             throw StoreError(.vaultMissing, "the directory of the vault does not exist: \(directory)")
         }
-        guard info.st_uid == geteuid() || info.st_uid == 0 else {
+        guard status.isOursOrRoots else {
             throw PrivateFile.refused(
                 "its directory belongs to another user", "use a directory of your own, or `chown` it: \(directory)")
         }
-        guard info.st_mode & 0o022 == 0 else {
-            let isSticky = info.st_mode & mode_t(S_ISVTX) != 0
+        guard status.permissions & 0o022 == 0 else {
             throw PrivateFile.refused(
                 "others may write to its directory",
-                isSticky
+                status.isSticky
                     ? "make a directory of your own for it: mkdir -m 700 '\(directory)/vault'"
                     : "run `chmod go-w \(directory)`")
         }
@@ -111,18 +102,18 @@ struct VaultFile: Sendable {
 
     /// Refuses companion files that others could change or have planted.
     private func checkCompanions() throws(StoreError) {
-        var info = stat()
-        for (suffix, name) in Self.companions where unsafe lstat(path + suffix, &info) == 0 {
-            try PrivateFile.check(info, path + suffix, name)
+        for (suffix, name) in Self.companions {
+            guard let status = try? FileStatus(at: path + suffix) else { continue }
+            try PrivateFile.check(status, path + suffix, name)
         }
-        if unsafe lstat(spoolPath, &info) == 0 { try checkSpool(info) }
+        if let status = try? FileStatus(at: spoolPath) { try checkSpool(status) }
     }
 
-    func checkSpool(_ info: stat) throws(StoreError) {
-        guard info.st_mode & S_IFMT == S_IFDIR else {
+    func checkSpool(_ status: FileStatus) throws(StoreError) {
+        guard status.kind == .directory else {
             throw PrivateFile.refused("its spool is not a directory", "move it away: \(spoolPath)")
         }
-        guard info.st_uid == geteuid(), info.st_mode & 0o077 == 0 else {
+        guard status.isOurs, status.permissions & 0o077 == 0 else {
             throw PrivateFile.refused(
                 "its spool directory belongs to another user or is accessible to others",
                 "run `chown` or `chmod 700 \(spoolPath)`")
@@ -148,22 +139,16 @@ struct VaultFile: Sendable {
     }
 
     /// `nil` if the file system does not report its free space; then it does not count as full.
-    private var room: UInt64? {
-        var info = statvfs()
-        guard unsafe statvfs(directory, &info) == 0, info.f_blocks > 0 else { return nil }
-        let blocks = geteuid() == 0 ? info.f_bfree : info.f_bavail
-        return UInt64(blocks) * UInt64(info.f_frsize)
-    }
+    private var room: UInt64? { Volume(of: directory)?.freeByteCount }
 
     /// Refuses a path where no vault may be made: a file exists, or SQLite's log of another vault, which would be
     /// applied to the new one.
     func checkFree() throws(StoreError) {
         try checkDirectory()
         try proveFileSystem()
-        if exists { throw PrivateFile.creationError(EEXIST, path) }
+        if exists { throw PrivateFile.creationError(.exists, path) }
         for suffix in ["-wal", "-journal"] {
-            var info = stat()
-            guard unsafe lstat(path + suffix, &info) == 0, info.st_size > 0 else { continue }
+            guard let log = try? FileStatus(at: path + suffix), log.size > 0 else { continue }
             throw StoreError(
                 .vaultExists, "there is a log of another vault at \(path)\(suffix)",
                 hint: "if its vault is elsewhere, move it there; otherwise remove it: rm '\(path)\(suffix)'")
@@ -172,19 +157,21 @@ struct VaultFile: Sendable {
 
     /// Creates a complete and durable file that only its owner may use.
     func create(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
-        do throws(NewFile.Failure) {
+        do throws(SystemError) {
             try unsafe NewFile(path).write(bytes)
         } catch {
-            throw PrivateFile.creationError(error.error, path)
+            throw PrivateFile.creationError(error, path)
         }
     }
 
     /// Creates an empty file for SQLite to write. The companion files that SQLite creates get the same mode.
     func createEmpty() throws(StoreError) {
-        let descriptor = unsafe open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw PrivateFile.creationError(errno, path) }
-        fchmod(descriptor, 0o600)
-        close(descriptor)
+        do throws(SystemError) {
+            let file = try Descriptor(path, for: .readingAndWriting, [.createNew, .notThroughLink])
+            try? file.setPermissions(0o600)
+        } catch {
+            throw PrivateFile.creationError(error, path)
+        }
     }
 
     var parent: String { directory }

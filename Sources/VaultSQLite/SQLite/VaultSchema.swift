@@ -1,5 +1,5 @@
 import CSQLite
-import Glibc
+import Platform
 import VaultMigrations
 import VaultStorage
 
@@ -178,7 +178,7 @@ struct VaultSchema: Equatable, Sendable {
             try checkFinished(connection)
             return error
         } catch {
-            return error.code == .vaultUnfinished ? error : PrivateFile.creationError(EEXIST, file.path)
+            return error.code == .vaultUnfinished ? error : PrivateFile.creationError(.exists, file.path)
         }
     }
 

@@ -1,5 +1,5 @@
 import CSQLite
-import Glibc
+import Platform
 import VaultStorage
 
 /// The WAL as a file (https://sqlite.org/fileformat2.html#walformat). It may be opened while SQLite has it open: it
@@ -10,8 +10,7 @@ enum WALFile {
 
     /// 0 if there is no WAL.
     static func size(besideVaultAt path: String) -> Int {
-        var info = stat()
-        return unsafe lstat(path + "-wal", &info) == 0 ? Int(info.st_size) : 0
+        Int((try? FileStatus(at: path + "-wal"))?.size ?? 0)
     }
 
     /// The WAL's commits, as far as they concern the database's header.
@@ -66,9 +65,7 @@ enum WALFile {
     ///
     /// - Parameter body: returns whether to continue.
     private static func eachFrame(besideVaultAt path: String, _ body: (Frame) -> Bool) {
-        let file = unsafe open(path + "-wal", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard file >= 0 else { return }
-        defer { close(file) }
+        guard let file = try? Descriptor(path + "-wal", for: .reading, .notThroughLink) else { return }
         guard let header = read(file, at: 0, count: headerSize) else { return }
         let pageSize = Int(number(header, at: 8))
         guard (512...65_536).contains(pageSize), header[0..<3].elementsEqual([0x37, 0x7F, 0x06]) else { return }
@@ -94,9 +91,9 @@ enum WALFile {
         bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int64($1) }
     }
 
-    private static func read(_ file: Int32, at offset: Int, count: Int) -> [UInt8]? {
-        var bytes = [UInt8](repeating: 0, count: count)
-        return unsafe pread(file, &bytes, count, off_t(offset)) == count ? bytes : nil
+    private static func read(_ file: Descriptor, at offset: Int, count: Int) -> [UInt8]? {
+        let bytes = try? file.read(atMost: count, at: Int64(offset))
+        return bytes?.count == count ? bytes : nil
     }
 
     /// SQLite's cumulative checksum.

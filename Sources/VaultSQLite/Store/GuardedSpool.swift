@@ -1,3 +1,4 @@
+import Platform
 import VaultStorage
 
 /// The spool of a vault file, for a process that may use it at this moment. It keeps the store open.

@@ -1,3 +1,4 @@
+import Platform
 package import VaultStorage
 
 extension SQLiteVaultStore {
@@ -47,7 +48,7 @@ extension SQLiteVaultStore {
                 record.finishedAt = record.madeAt
                 let finished = record
                 try await write { try $0.note(finished) }
-            } else if Descriptor.Identity(path: record.path) == nil {
+            } else if FileIdentity(path: record.path) == nil {
                 let handle = record.handle
                 try await write { try $0.withdraw(handle) }
             }

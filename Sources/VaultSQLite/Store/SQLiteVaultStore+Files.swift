@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 package import VaultStorage
 
 extension SQLiteVaultStore {
@@ -29,10 +29,10 @@ extension SQLiteVaultStore {
         let needed: FileReport.Role = file?.readOnlyRefusal == nil ? .lock : .vault
         for (role, path) in files {
             reports.append(
-                report(role, path, needed: needed) { info throws(StoreError) in try PrivateFile.check(info, path) })
+                report(role, path, needed: needed) { status throws(StoreError) in try PrivateFile.check(status, path) })
         }
         if let file {
-            reports.append(report(.spool, file.spoolPath) { info throws(StoreError) in try file.checkSpool(info) })
+            reports.append(report(.spool, file.spoolPath) { status throws(StoreError) in try file.checkSpool(status) })
         }
         return reports
     }
@@ -54,20 +54,20 @@ extension SQLiteVaultStore {
     /// Checks the file by name and never opens it: closing one of these would drop SQLite's locks.
     private static func report(
         _ role: FileReport.Role, _ path: String, needed: FileReport.Role = .vault,
-        _ check: (stat) throws(StoreError) -> Void
+        _ check: (FileStatus) throws(StoreError) -> Void
     ) -> FileReport {
-        var info = stat()
-        guard unsafe lstat(path, &info) == 0 else {
-            let isMissing = errno == ENOENT && role != .vault && role != needed
+        let status: FileStatus
+        do throws(SystemError) { status = try FileStatus(at: path) } catch {
+            let isMissing = error == .notFound && role != .vault && role != needed
             return FileReport(
                 role: role, path: path, mode: nil,
-                problem: isMissing ? nil : StoreError(.io(errno), "\(path) cannot be looked at"))
+                problem: isMissing ? nil : StoreError(.io(error), "\(path) cannot be looked at"))
         }
         do throws(StoreError) {
-            try check(info)
-            return FileReport(role: role, path: path, mode: info.st_mode & 0o7777, problem: nil)
+            try check(status)
+            return FileReport(role: role, path: path, mode: status.permissions, problem: nil)
         } catch {
-            return FileReport(role: role, path: path, mode: info.st_mode & 0o7777, problem: error)
+            return FileReport(role: role, path: path, mode: status.permissions, problem: error)
         }
     }
 }

@@ -1,5 +1,5 @@
 package import VaultCrypto
-import Glibc
+import Platform
 import VaultMigrations
 package import VaultStorage
 
@@ -21,7 +21,7 @@ extension SQLiteVaultStore {
             return try SQLiteVaultStore(file, Database(file.path), context)
         } catch {
             // The file cannot be opened here, so no process has it open.
-            for suffix in ["", "-wal", "-shm", ".lock"] { _ = unsafe unlink(file.path + suffix) }
+            for suffix in ["", "-wal", "-shm", ".lock"] { NamedFile(file.path + suffix).discard() }
             throw error
         }
     }

@@ -1,5 +1,5 @@
 import CSQLite
-import Glibc
+import Platform
 import VaultStorage
 
 /// The only place where checkpoints run.
@@ -217,7 +217,7 @@ import VaultStorage
         while true {
             if let answer = try answer() { return answer }
             if SuspendingClock.now >= end { return nil }
-            usleep(pause)
+            CurrentThread.pause(microseconds: pause)
             pause = min(pause + pause / 8, 20_000)
         }
     }

@@ -1,5 +1,4 @@
-package import Glibc
-import VaultCrypto
+package import Platform
 
 /// The requirements for every file of a vault: a regular file of this user with one name that no other user can access.
 package enum PrivateFile {
@@ -7,11 +6,13 @@ package enum PrivateFile {
     ///
     /// - Parameter what: the subject of the error message.
     package static func check(
-        descriptor: Int32, _ path: String, of what: String = "the vault"
+        _ file: some OpenDescriptor, _ path: String, of what: String = "the vault"
     ) throws(StoreError) {
-        var info = stat()
-        guard unsafe fstat(descriptor, &info) == 0 else { throw StoreError(.io(errno), "\(path) cannot be read") }
-        do throws(StoreError) { try check(info, path) } catch {
+        let status: FileStatus
+        do throws(SystemError) { status = try file.status() } catch {
+            throw StoreError(.io(error), "\(path) cannot be read")
+        }
+        do throws(StoreError) { try check(status, path) } catch {
             guard error.reason.hasPrefix(refusal) else { throw error }
             throw StoreError(
                 error.code, "\(what) is refused: \(error.reason.dropFirst(refusal.count))", hint: error.hint)
@@ -21,54 +22,54 @@ package enum PrivateFile {
     /// The start of such an error for the vault's own files.
     private static let refusal = "the vault is refused: "
 
-    package static func check(_ info: stat, _ path: String, _ name: String = "it") throws(StoreError) {
-        guard info.st_mode & S_IFMT != S_IFLNK else {
+    package static func check(_ status: FileStatus, _ path: String, _ name: String = "it") throws(StoreError) {
+        guard status.kind != .symbolicLink else {
             // Do not advise removing a system link.
             let isOfSystem = ["/dev/", "/proc/", "/sys/"].contains(where: path.hasPrefix)
             throw refused(
                 "\(name) is a symbolic link",
                 isOfSystem ? "name the file itself" : "name the file itself, or remove the link: \(path)")
         }
-        guard info.st_mode & S_IFMT != S_IFDIR else {
+        guard status.kind != .directory else {
             throw refused("\(name) is a directory", "name a file, not a directory: \(path)")
         }
-        guard info.st_mode & S_IFMT == S_IFREG else {
+        guard status.kind == .regular else {
             // Do not advise moving a device.
             throw refused("\(name) is not a regular file", "check the path: \(path)")
         }
-        guard info.st_uid == geteuid() else {
+        guard status.isOurs else {
             throw refused("\(name) belongs to another user", "run as its owner, or `chown` it: \(path)")
         }
-        guard info.st_mode & 0o077 == 0 else {
+        guard status.permissions & 0o077 == 0 else {
             throw refused("others may read or write \(name)", "run `chmod 600 \(path)`")
         }
         // No link at all means that the file was replaced after it was opened, as a witness is. The open file is still
         // valid.
-        guard info.st_nlink <= 1 else {
+        guard status.linkCount <= 1 else {
             throw refused(
                 "\(name) has more than one name (hard link)",
                 "remove the other name; this shows it: find / -xdev -samefile '\(path)'")
         }
     }
 
-    package static func creationError(_ error: Int32, _ path: String) -> StoreError {
+    package static func creationError(_ error: SystemError, _ path: String) -> StoreError {
         switch error {
-        case EEXIST:
+        case .exists:
             StoreError(
                 .vaultExists, "there is already a file at \(path)", hint: "choose another path; nothing is overwritten")
-        case ENOSPC, EDQUOT: .diskFull
-        case EROFS:
+        case .noSpace, .overQuota: .diskFull
+        case .readOnlyFileSystem:
             StoreError(
                 .readOnly, "cannot create \(path): the file system is mounted read-only",
                 hint: "mount it writable, or choose another path")
-        case EACCES, EPERM:
+        case .accessDenied, .notPermitted:
             StoreError(
-                .readOnly, "cannot create \(path): \(SystemError.text(error))",
+                .readOnly, "cannot create \(path): \(error.text)",
                 hint: "check the directory's owner and mode")
         default:
             StoreError.tooManyFiles(error)
                 ?? StoreError(
-                    .io(error), "cannot create \(path): \(SystemError.text(error))", hint: "choose another directory")
+                    .io(error), "cannot create \(path): \(error.text)", hint: "choose another directory")
         }
     }
 
@@ -89,34 +90,37 @@ package enum PrivateFile {
 
     /// Makes a file and its name durable. Use it only for files that SQLite does not have open.
     package static func synchronize(_ path: String, directory: String) throws(StoreError) {
-        try synchronize(path, O_RDONLY)
+        try synchronize(path, [])
         try synchronizeDirectory(directory)
     }
 
     /// Makes the names in a directory durable.
     package static func synchronizeDirectory(_ path: String) throws(StoreError) {
-        try synchronize(path, O_RDONLY | O_DIRECTORY)
+        try synchronize(path, .directory)
     }
 
-    private static func synchronize(_ path: String, _ flags: Int32) throws(StoreError) {
-        let descriptor = unsafe open(path, flags | O_CLOEXEC)
-        guard descriptor >= 0 else { throw StoreError(.io(errno), "\(path) cannot be read back") }
-        defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw StoreError(.io(errno), "\(path) cannot be made durable") }
+    private static func synchronize(_ path: String, _ options: OpeningOptions) throws(StoreError) {
+        let file: Descriptor
+        do throws(SystemError) { file = try Descriptor(path, for: .reading, options) } catch {
+            throw StoreError(.io(error), "\(path) cannot be read back")
+        }
+        do throws(SystemError) { try file.synchronize() } catch {
+            throw StoreError(.io(error), "\(path) cannot be made durable")
+        }
     }
 }
 
 extension StoreError {
     /// A limit of this process or machine, unrelated to the vault; nil for any other error.
-    package static func tooManyFiles(_ systemError: Int32) -> StoreError? {
-        switch systemError {
-        case EMFILE:
+    package static func tooManyFiles(_ error: SystemError) -> StoreError? {
+        switch error {
+        case .tooManyOpenFiles:
             StoreError(
-                .io(systemError), "this process has too many files open",
+                .io(error), "this process has too many files open",
                 hint: "raise its limit: ulimit -n, or LimitNOFILE= in the service's unit")
-        case ENFILE:
+        case .tooManyOpenFilesOnMachine:
             StoreError(
-                .io(systemError), "this machine has too many files open", hint: "raise its limit: sysctl fs.file-max")
+                .io(error), "this machine has too many files open", hint: "raise its limit: sysctl fs.file-max")
         default: nil
         }
     }

@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 import VaultCrypto
 
 /// One open spool file, locked while this value exists. So no other process reads it half written, or cleans it up
@@ -19,17 +19,16 @@ final class SpoolFile {
         return min(mostReserved, max(growth, (needed + growth - 1) / growth * growth))
     }
 
-    private let file: Descriptor
+    private let file: GuardedDescriptor
     private(set) var byteCount: Int
     /// The ranges that must not be overwritten, sorted and without overlap.
     private var taken: [Range<Int>] = []
 
     /// - Parameter number: an open descriptor with `O_DSYNC`. The new value takes it over.
-    init(_ number: Int32, path: String, isNew: Bool) throws(StoreError) {
-        guard let file = Descriptor(number) else { throw StoreError(.io(errno), "\(path) cannot be read") }
+    init(_ file: GuardedDescriptor, path: String, isNew: Bool) throws(StoreError) {
         self.file = file
         byteCount = 0
-        try PrivateFile.check(descriptor: number, path)
+        try PrivateFile.check(file, path)
         try lock()
         if isNew {
             try grow(by: Self.growth)
@@ -43,7 +42,7 @@ final class SpoolFile {
     private func lock() throws(StoreError) {
         for _ in 0..<2000 {
             if file.setLock(start: 0, length: 0) { return }
-            usleep(1000)
+            CurrentThread.pause(microseconds: 1_000)
         }
         throw StoreError(
             .busy, "another process works on a spool file", hint: "try again; find a stopped process if it lasts")
@@ -51,8 +50,7 @@ final class SpoolFile {
 
     /// Whether data that is written here can be found again: the descriptor is still its own, and the file has a name.
     var isUsable: Bool {
-        var info = stat()
-        return unsafe file.isIntact && fstat(file.number, &info) == 0 && info.st_nlink == 1
+        file.isIntact && (try? file.status().linkCount) == 1
     }
 
     var isEmpty: Bool { taken.isEmpty }
@@ -61,27 +59,26 @@ final class SpoolFile {
 
     /// The whole file.
     func read() throws(StoreError) -> [UInt8] {
-        let bytes = try Self.read(file.number)
+        let bytes = try Self.read(file)
         byteCount = bytes.count
         return bytes
     }
 
-    static func read(_ number: Int32) throws(StoreError) -> [UInt8] {
-        var info = stat()
-        guard unsafe fstat(number, &info) == 0 else { throw Self.failure(errno, "read") }
-        guard info.st_size <= Self.limit else {
+    static func read(_ file: some OpenDescriptor) throws(StoreError) -> [UInt8] {
+        let size = try translating("read") { () throws(SystemError) in try file.status().size }
+        guard size <= Self.limit else {
             throw StoreError(.damaged, "a spool file is longer than any that a vault writes")
         }
-        var bytes = [UInt8](repeating: 0, count: Int(info.st_size))
-        var count = 0
-        while count < bytes.count {
-            let got = unsafe bytes.withUnsafeMutableBytes { buffer in
-                unsafe pread(number, buffer.baseAddress.map { unsafe $0 + count }, buffer.count - count, off_t(count))
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Int(size))
+        while bytes.count < size {
+            let piece = try translating("read") { () throws(SystemError) in
+                try file.read(atMost: Int(size) - bytes.count, at: Int64(bytes.count))
             }
-            if got < 0 && errno == EINTR { continue }
-            guard got >= 0 else { throw Self.failure(errno, "read") }
-            guard got > 0 else { throw StoreError(.damaged, "a spool file became shorter while it was read") }
-            count += got
+            guard !piece.isEmpty else {
+                throw StoreError(.damaged, "a spool file became shorter while it was read")
+            }
+            bytes += piece
         }
         return bytes
     }
@@ -150,42 +147,37 @@ final class SpoolFile {
         let least = (count + page - 1) / page * page
         let full = (count + Self.growth - 1) / Self.growth * Self.growth
         guard byteCount + least <= Self.limit else { throw .diskFull }
-        var status = posix_fallocate(file.number, off_t(byteCount), off_t(full))
         var grown = full
-        if status == ENOSPC, least < full {
+        do throws(SystemError) { try file.allocate(full, at: byteCount) } catch {
+            guard error == .noSpace, least < full else { throw Self.failure(error, "extended") }
             grown = least
-            status = posix_fallocate(file.number, off_t(byteCount), off_t(least))
+            try Self.translating("extended") { () throws(SystemError) in try file.allocate(least, at: byteCount) }
         }
-        guard status == 0 else { throw Self.failure(status, "extended") }
         // Space that was written before needs no change of the file's metadata when it is written again.
         let start = byteCount
         byteCount += grown
         try write([UInt8](repeating: 0, count: grown), at: start)
-        guard fsync(file.number) == 0 else { throw Self.failure(errno, "made durable") }
+        try Self.translating("made durable") { () throws(SystemError) in try file.synchronize() }
     }
 
     // MARK: Writing
 
     private func write(_ bytes: [UInt8], at offset: Int) throws(StoreError) {
-        var count = 0
-        while count < bytes.count {
-            let written = unsafe bytes.withUnsafeBytes { buffer in
-                unsafe pwrite(
-                    file.number, buffer.baseAddress.map { unsafe $0 + count }, buffer.count - count,
-                    off_t(offset + count))
-            }
-            if written < 0 && errno == EINTR { continue }
-            guard written > 0 else { throw Self.failure(written < 0 ? errno : ENOSPC, "written") }
-            count += written
-        }
+        try Self.translating("written") { () throws(SystemError) in try file.writeAll(bytes, at: Int64(offset)) }
     }
 
-    private static func failure(_ error: Int32, _ what: String) -> StoreError {
+    private static func translating<R>(
+        _ what: String, _ body: () throws(SystemError) -> R
+    ) throws(StoreError) -> R {
+        do throws(SystemError) { return try body() } catch { throw failure(error, what) }
+    }
+
+    private static func failure(_ error: SystemError, _ what: String) -> StoreError {
         switch error {
-        case ENOSPC, EDQUOT: .diskFull
-        case EROFS: .turnedReadOnly
-        case EACCES, EPERM: StoreError(.readOnly, "a spool file cannot be \(what)")
-        default: StoreError(.io(error), "a spool file cannot be \(what): \(SystemError.text(error))")
+        case .noSpace, .overQuota: .diskFull
+        case .readOnlyFileSystem: .turnedReadOnly
+        case .accessDenied, .notPermitted: StoreError(.readOnly, "a spool file cannot be \(what)")
+        default: StoreError(.io(error), "a spool file cannot be \(what): \(error.text)")
         }
     }
 }

@@ -1,7 +1,9 @@
 /// The tables of a vault, as `docs/vault-format.md` describes them.
 package enum Table: String, CaseIterable, Sendable {
     case vault, migration, keySlot, provider, user, login, loginSecret, refreshIntent, authorizationRequest, outbox
-    case audit, unusableReply, unreportedFailure, backup, manifestPart
+    case audit, unusableReply
+    case unreportedFailure = "untoldFailure"
+    case backup, manifestPart
 
     /// The integer column that numbers the rows. Each row has a number, and no two rows share one.
     package var key: String {

@@ -1,3 +1,4 @@
+import Platform
 import Synchronization
 
 /// One piece of blocking work on its way to a separate thread. See ``BlockingLane``.

@@ -1,5 +1,4 @@
-import Glibc
-import VaultCrypto
+import Platform
 
 /// A text that an operator provides as evidence of what happened to a vault. It may be long, and is read in pieces.
 package struct EvidenceFile: Sendable {
@@ -22,24 +21,20 @@ package struct EvidenceFile: Sendable {
     ///
     /// - Parameter body: Returns whether it wants more lines.
     package func forEachLine(_ body: (Substring) throws(StoreError) -> Bool) throws(StoreError) {
-        // Non-blocking, so that opening a pipe without a writer does not wait.
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-        guard descriptor >= 0 else { throw failure(SystemError.text(errno)) }
-        defer { close(descriptor) }
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else { throw failure(SystemError.text(errno)) }
-        guard status.st_mode & S_IFMT == S_IFREG else {
+        let (file, kind) = try translating { () throws(SystemError) in
+            // Non-blocking, so that opening a pipe without a writer does not wait.
+            let file = try Descriptor(path, for: .reading, [.notOurTerminal, .withoutWaiting])
+            return (file, try file.status().kind)
+        }
+        guard kind == .regular else {
             throw failure("not a file", hint: "evidence is read twice: save it in a file first")
         }
         var rest: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: Self.pieceSize)
         // A line that is longer than a piece is not of a known kind.
         while rest.count <= Self.pieceSize {
-            let count = unsafe read(descriptor, &piece, piece.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw failure(SystemError.text(errno)) }
-            if count == 0 { break }
-            rest += piece.prefix(count)
+            let piece = try translating { () throws(SystemError) in try file.read(atMost: Self.pieceSize) }
+            if piece.isEmpty { break }
+            rest += piece
             var start = rest.startIndex
             while let end = rest[start...].firstIndex(of: UInt8(ascii: "\n")) {
                 guard try body(Substring(String(decoding: rest[start..<end], as: UTF8.self))) else { return }
@@ -48,6 +43,10 @@ package struct EvidenceFile: Sendable {
             rest.removeSubrange(..<start)
         }
         if !rest.isEmpty { _ = try body("\u{FFFD}") }
+    }
+
+    private func translating<R>(_ body: () throws(SystemError) -> R) throws(StoreError) -> R {
+        do throws(SystemError) { return try body() } catch { throw failure(error.text) }
     }
 
     private func failure(_ reason: String, hint: String = "check the path, and who may read it") -> StoreError {

@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 import Synchronization
 import VaultCrypto
 
@@ -60,33 +60,39 @@ package final class IntentLog: Sendable {
     /// - Parameter head: The first line of a new file.
     private func write(_ text: String, beginningWith head: String) throws(StoreError) {
         try PrivateFile.checkWay(to: path, of: "the witness log")
-        let descriptor = unsafe open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw failure(errno) }
-        defer { close(descriptor) }
-        try PrivateFile.check(descriptor: descriptor, path, of: "the witness log")
-        let isNew = lseek(descriptor, 0, SEEK_END) == 0
-        guard isNew || Self.beginsLikeOne(descriptor) else {
+        let file: Descriptor
+        do throws(SystemError) {
+            file = try Descriptor(path, for: .readingAndWriting, [.appending, .create, .notThroughLink])
+        } catch {
+            throw failure(error)
+        }
+        try PrivateFile.check(file, path, of: "the witness log")
+        let isNew = (try? file.endOffset()) == 0
+        guard isNew || Self.beginsLikeOne(file) else {
             throw StoreError(
                 .invalidValue, "\(path) is not a witness log, and was left unchanged",
                 hint: "name a file of its own, apart from the vault")
         }
         let bytes = Array(((isNew ? head : "") + text).utf8)
-        let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
-        guard count == bytes.count, fdatasync(descriptor) == 0 else { throw failure(count < 0 ? errno : ENOSPC) }
+        do throws(SystemError) {
+            guard try file.write(bytes) == bytes.count else { throw .noSpace }
+            try file.synchronizeData()
+        } catch {
+            throw failure(error)
+        }
         if isNew { try PrivateFile.synchronizeDirectory(WitnessFile(path).directory) }
     }
 
     /// Without this check, a mistyped path to a key or a vault would destroy it with one more line.
-    private static func beginsLikeOne(_ descriptor: Int32) -> Bool {
-        var start = [UInt8](repeating: 0, count: Word.begin.utf8.count + 1)
-        let count = unsafe start.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, $0.count, 0) }
+    private static func beginsLikeOne(_ file: Descriptor) -> Bool {
+        guard let start = try? file.read(atMost: Word.begin.utf8.count + 1, at: 0) else { return false }
         // A full disk may have truncated the first line.
-        return count > 0 && "\(Word.begin) ".utf8.starts(with: start.prefix(count))
+        return !start.isEmpty && "\(Word.begin) ".utf8.starts(with: start)
     }
 
-    private func failure(_ error: Int32) -> StoreError {
+    private func failure(_ error: SystemError) -> StoreError {
         StoreError(
-            .io(error), "the witness log \(path) cannot be written: \(SystemError.text(error))",
+            .io(error), "the witness log \(path) cannot be written: \(error.text)",
             hint: "check its directory, owner, mode and free space; the vault itself is unharmed")
     }
 }

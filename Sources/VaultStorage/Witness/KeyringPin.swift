@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 import VaultCrypto
 
 /// A file apart from the vault that proves the vault's identity: a statement with a MAC that only the vault's own keys
@@ -15,49 +15,47 @@ package struct KeyringPin: Sendable {
     /// Returns nil if there is no file.
     package func text() throws(StoreError) -> String? {
         try PrivateFile.checkWay(to: path, of: "the vault's pin")
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            if errno == ENOENT || errno == ENOTDIR { return nil }
-            throw failure("read", errno)
+        let file: Descriptor
+        do throws(SystemError) {
+            file = try Descriptor(path, for: .reading, [.notThroughLink, .withoutWaiting])
+        } catch {
+            if error == .notFound || error == .notDirectory { return nil }
+            throw failure("read", error)
         }
-        defer { close(descriptor) }
-        try PrivateFile.check(descriptor: descriptor, path, of: "the vault's pin")
-        var bytes = [UInt8](repeating: 0, count: Self.mostBytes)
-        let count = unsafe read(descriptor, &bytes, bytes.count)
-        guard count >= 0 else { throw failure("read", errno) }
-        return String(decoding: bytes.prefix(count), as: UTF8.self)
+        try PrivateFile.check(file, path, of: "the vault's pin")
+        do throws(SystemError) {
+            return String(decoding: try file.read(atMost: Self.mostBytes), as: UTF8.self)
+        } catch {
+            throw failure("read", error)
+        }
     }
 
     /// Replaces the whole file, and creates its directory if there is none.
     package func write(_ text: String) throws(StoreError) {
-        var made = ""
-        for part in PathName.directory(of: path).split(separator: "/") {
-            made += "/\(part)"
-            guard unsafe mkdir(made, 0o700) != 0, errno != EEXIST else { continue }
-            throw PrivateFile.creationError(errno, made)
+        if let missing = NamedFile(PathName.directory(of: path)).makeDirectories() {
+            throw PrivateFile.creationError(missing.error, missing.path)
         }
         try PrivateFile.checkWay(to: path, of: "the vault's pin")
-        let new = "\(path).\(getpid())"
-        unsafe _ = unlink(new)
-        do throws(NewFile.Failure) {
+        let new = "\(path).\(ProcessID.current)"
+        NamedFile(new).discard()
+        do throws(SystemError) {
             let bytes = Array(text.utf8)
-            try unsafe bytes.span.bytes.withUnsafeBytes { bytes throws(NewFile.Failure) in
+            try unsafe bytes.span.bytes.withUnsafeBytes { bytes throws(SystemError) in
                 try unsafe NewFile(new).write(bytes)
             }
         } catch {
-            throw PrivateFile.creationError(error.error, new)
+            throw PrivateFile.creationError(error, new)
         }
-        guard unsafe rename(new, path) == 0 else {
-            let error = errno
-            unsafe _ = unlink(new)
+        do throws(SystemError) { try NamedFile(new).rename(to: path) } catch {
+            NamedFile(new).discard()
             throw failure("written", error)
         }
         try PrivateFile.synchronizeDirectory(PathName.directory(of: path))
     }
 
-    private func failure(_ what: String, _ error: Int32) -> StoreError {
+    private func failure(_ what: String, _ error: SystemError) -> StoreError {
         StoreError(
-            .io(error), "the vault's pin cannot be \(what): \(PathName.shown(path)) (\(SystemError.text(error)))",
+            .io(error), "the vault's pin cannot be \(what): \(PathName.shown(path)) (\(error.text))",
             hint: "check its directory, owner and mode; the vault itself is unharmed")
     }
 }

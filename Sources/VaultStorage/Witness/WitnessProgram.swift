@@ -1,3 +1,4 @@
+import Platform
 package import VaultCrypto
 
 /// An operator's program that keeps the newest note, for instance on another machine.

@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 package import Synchronization
 
 /// Runs operations on an engine's connection for writing, several of them in one transaction. One thread uses it.
@@ -26,7 +26,7 @@ package final class WriterThread: Sendable {
         var isClosing = false
         var hasThread = false
         /// The thread itself, while it runs.
-        var thread: pthread_t?
+        var thread: ThreadID?
         /// The action after the last operation.
         var ending: (@Sendable () -> Void)?
     }
@@ -73,7 +73,7 @@ package final class WriterThread: Sendable {
     package func close(_ ending: @escaping @Sendable () -> Void = {}) {
         enum Outcome { case alone, first, later }
         let (outcome, isOwnThread) = state.withLock { state -> (Outcome, Bool) in
-            let isOwnThread = state.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
+            let isOwnThread = state.thread == .current
             if state.isClosing { return (.later, isOwnThread) }
             state.isClosing = true
             guard state.hasThread else { return (.alone, false) }
@@ -108,7 +108,7 @@ package final class WriterThread: Sendable {
 
     private func run() {
         var batch: (any WriteBatching)?
-        state.withLock { $0.thread = pthread_self() }
+        state.withLock { $0.thread = .current }
         while true {
             work.wait()
             let (operations, isClosing) = take()

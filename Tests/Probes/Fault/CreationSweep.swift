@@ -1,5 +1,6 @@
 import CFaultVFS
 import Foundation
+import Platform
 import VaultCrypto
 import VaultSQLite
 import VaultStorage
@@ -112,10 +113,10 @@ final class CreationSweep {
         case Data()? where naming == .reservation: break
         default: report.fail("\(name): left half a file")
         }
-        do throws(NewFile.Failure) {
+        do throws(SystemError) {
             try Creation.write(path, [naming])
         } catch {
-            if error.error != EEXIST || left == nil { report.fail("\(name): cannot be made again: \(error)") }
+            if error != .exists || left == nil { report.fail("\(name): cannot be made again: \(error)") }
         }
         if sandbox.names != ["new"] { report.fail("\(name): there is still \(sandbox.names)") }
         return isKilled
@@ -148,9 +149,9 @@ enum Creation {
         return try sandbox.create()
     }
 
-    static func write(_ path: String, _ namings: [NewFile.Naming]) throws(NewFile.Failure) {
-        let failure = unsafe content.withUnsafeBytes { bytes -> NewFile.Failure? in
-            do throws(NewFile.Failure) {
+    static func write(_ path: String, _ namings: [NewFile.Naming]) throws(SystemError) {
+        let failure = unsafe content.withUnsafeBytes { bytes -> SystemError? in
+            do throws(SystemError) {
                 try unsafe NewFile(path, namings: namings).write(bytes)
                 return nil
             } catch {

@@ -24,7 +24,7 @@ package enum OlderSchemas {
     package static let five =
         withoutSeven + """
 
-            DROP INDEX loginByProvider; DROP TABLE walMark; DROP TABLE unreportedFailure;
+            DROP INDEX loginByProvider; DROP TABLE walMark; DROP TABLE untoldFailure;
             DROP INDEX auditOfVault; DROP INDEX auditByUser; ALTER TABLE vault DROP COLUMN manifestCell;
             ALTER TABLE vault DROP COLUMN auditSequence; ALTER TABLE vault DROP COLUMN revision;
             DROP INDEX auditByProvider; DROP INDEX providerByName; ALTER TABLE provider DROP COLUMN nameIndex;

@@ -1,4 +1,5 @@
 import Foundation
+import Platform
 import TestSupport
 import Testing
 import VaultCrypto
@@ -38,8 +39,8 @@ struct NewFileTests {
 
     @Test(arguments: NewFile.Naming.allCases) func nothingIsOverwritten(_ naming: NewFile.Naming) throws {
         try Data("other".utf8).write(to: URL(filePath: path))
-        let error = #expect(throws: NewFile.Failure.self) { try write([naming]) }
-        #expect(error?.error == EEXIST)
+        let error = #expect(throws: SystemError.self) { try write([naming]) }
+        #expect(error == .exists)
         #expect(try Data(contentsOf: URL(filePath: path)) == Data("other".utf8))
         #expect(try names == ["new"])
     }
@@ -52,8 +53,8 @@ struct NewFileTests {
         #expect(try Data(contentsOf: URL(filePath: path)) == content)
         #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
         #expect(try names == ["new"])
-        let error = #expect(throws: NewFile.Failure.self) { try NewFileStream(path, namings: [naming]) }
-        #expect(error?.error == EEXIST)
+        let error = #expect(throws: SystemError.self) { try NewFileStream(path, namings: [naming]) }
+        #expect(error == .exists)
     }
 
     @Test(arguments: NewFile.Naming.allCases) func ofAStreamThatIsGivenUpNothingIsLeft(_ naming: NewFile.Naming) throws
@@ -66,7 +67,7 @@ struct NewFileTests {
         // Who comes first has the name.
         let late = try NewFileStream(path, namings: [naming])
         try Data("other".utf8).write(to: URL(filePath: path))
-        #expect(throws: NewFile.Failure.self) { try late.finish() }
+        #expect(throws: SystemError.self) { try late.finish() }
         #expect(try Data(contentsOf: URL(filePath: path)) == Data("other".utf8))
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Platform
 import TestSupport
 import Testing
 
@@ -58,8 +59,8 @@ struct SecretFileTests {
         _ = try KeyFile.create(at: directory.file("a.key"))
         let descriptor = unsafe open(directory.file("a.key"), O_RDONLY | O_CLOEXEC)
         defer { close(descriptor) }
-        #expect(MountView(descriptor: descriptor) != nil)
-        #expect(MountView(descriptor: -1) == nil)
+        #expect(MountView(of: BorrowedDescriptor(descriptor)) != nil)
+        #expect(MountView(of: BorrowedDescriptor(-1)) == nil)
     }
 
     @Test(.enabled(if: geteuid() == 0)) func aFileOfRootsThatOneGroupReadsIsRead() throws {

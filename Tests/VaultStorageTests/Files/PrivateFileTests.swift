@@ -1,4 +1,5 @@
 import Glibc
+import Platform
 import TestSupport
 import Testing
 
@@ -17,9 +18,9 @@ struct PrivateFileTests {
     @Test func aFileWithTwoNamesIsRefused() throws {
         let file = try makeFile("one")
         defer { close(file.descriptor) }
-        try PrivateFile.check(descriptor: file.descriptor, file.path)
+        try PrivateFile.check(BorrowedDescriptor(file.descriptor), file.path)
         #expect(unsafe link(file.path, file.path + ".other") == 0)
-        #expect(throws: StoreError.self) { try PrivateFile.check(descriptor: file.descriptor, file.path) }
+        #expect(throws: StoreError.self) { try PrivateFile.check(BorrowedDescriptor(file.descriptor), file.path) }
     }
 
     /// Another process writes a witness while this one reads it.
@@ -30,6 +31,6 @@ struct PrivateFileTests {
             close(next.descriptor)
         }
         #expect(unsafe rename(next.path, file.path) == 0)
-        try PrivateFile.check(descriptor: file.descriptor, file.path, of: "the witness")
+        try PrivateFile.check(BorrowedDescriptor(file.descriptor), file.path, of: "the witness")
     }
 }

@@ -6,7 +6,7 @@ import VaultStorage
 @Suite struct SchemaAttackTests {
     private static let tables = [
         "vault", "keySlot", "provider", "user", "migration", "login", "loginSecret", "refreshIntent",
-        "unreportedFailure", "authorizationRequest", "outbox", "audit", "backup",
+        "untoldFailure", "authorizationRequest", "outbox", "audit", "backup",
     ]
 
     /// SQL by the name of the attack.

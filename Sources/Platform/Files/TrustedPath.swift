@@ -1,5 +1,3 @@
-package import Glibc
-
 /// A path that only root and this user can redirect: one rule for every file and program that is trusted.
 ///
 /// Each directory from the root on, and each symbolic link, belongs to root or to this user, and only its owner can
@@ -9,7 +7,7 @@ package enum TrustedPath {
     /// Why a path is not trusted.
     package enum Flaw: Error, Equatable {
         /// It cannot be inspected, or does not exist.
-        case system(Int32)
+        case system(SystemError)
         /// A directory of another user, who can replace its contents.
         case foreignDirectory(String)
         /// A link of another user.
@@ -40,31 +38,29 @@ package enum TrustedPath {
 
     /// An open file and its location. The caller closes the descriptor.
     package struct Opened {
-        package let descriptor: Int32
+        package let file: Descriptor
         /// Resolved, without symbolic links.
         package let path: String
-        package let status: stat
+        package let status: FileStatus
     }
 
     private static let mostLinks = 40
-    /// `O_PATH`, which Swift's view of the C library lacks: also opens files that may not be read.
-    package static let withoutReading: Int32 = 0o10_000_000
 
     /// Opens the file at the path. The caller checks the owner of the file itself by ``Opened/status``.
     ///
     /// - Parameter flags: The flags of `open`.
-    package static func open(_ path: String, _ flags: Int32) throws(Flaw) -> Opened {
+    package static func open(
+        _ path: String, for purpose: OpeningPurpose, _ options: OpeningOptions = []
+    ) throws(Flaw) -> Opened {
         var walk = try Walk(path)
-        defer { walk.end() }
         try walk.go(toParent: false)
-        guard let name = walk.last else { throw .system(EISDIR) }
-        return try walk.open(name, flags)
+        guard let name = walk.last else { throw .system(.isDirectory) }
+        return try walk.open(name, for: purpose, options)
     }
 
     /// Checks the directory that contains a file, or where one may be made.
     package static func checkDirectory(of path: String) throws(Flaw) {
         var walk = try Walk(path)
-        defer { walk.end() }
         try walk.go(toParent: true)
     }
 
@@ -73,31 +69,31 @@ package enum TrustedPath {
     private struct Walk {
         /// The parts that are still to be resolved, the next one last.
         private var rest: [Substring]
-        private var directory: Int32
+        private var directory: Descriptor
         private var names: [Substring] = []
         private var links = 0
         /// The name of the file in the last directory.
         private(set) var last: Substring?
 
         init(_ path: String) throws(Flaw) {
-            guard !path.isEmpty, !path.utf8.contains(0) else { throw .system(ENOENT) }
+            guard !path.isEmpty, !path.utf8.contains(0) else { throw .system(.notFound) }
             var whole = path
             if !path.hasPrefix("/") {
-                guard let current = unsafe getcwd(nil, 0) else { throw .system(errno) }
-                defer { unsafe free(current) }
-                whole = unsafe String(cString: current) + "/" + path
+                whole = try Self.translating { () throws(SystemError) in try Directory.current() } + "/" + path
             }
             rest = whole.split(separator: "/").reversed()
             // A path that ends with a slash names a directory.
             if path.hasSuffix("/") { rest.insert(".", at: 0) }
-            directory = unsafe Glibc.open("/", TrustedPath.withoutReading | O_DIRECTORY | O_CLOEXEC)
-            guard directory >= 0 else { throw .system(errno) }
+            directory = try Self.root()
             try check()
         }
 
-        mutating func end() {
-            if directory >= 0 { _ = Glibc.close(directory) }
-            directory = -1
+        private static func root() throws(Flaw) -> Descriptor {
+            try translating { () throws(SystemError) in try Descriptor("/", for: .locating, .directory) }
+        }
+
+        private static func translating<R>(_ body: () throws(SystemError) -> R) throws(Flaw) -> R {
+            do throws(SystemError) { return try body() } catch { throw .system(error) }
         }
 
         private var shown: String { "/" + names.joined(separator: "/") }
@@ -110,11 +106,10 @@ package enum TrustedPath {
                     last = name
                     return
                 }
-                var status = stat()
-                guard unsafe fstatat(directory, String(name), &status, AT_SYMLINK_NOFOLLOW) == 0 else {
-                    throw .system(errno)
+                let status = try Self.translating { () throws(SystemError) in
+                    try FileStatus(of: String(name), in: directory)
                 }
-                if status.st_mode & S_IFMT == S_IFLNK {
+                if status.kind == .symbolicLink {
                     try follow(name, status)
                 } else if rest.isEmpty {
                     last = name
@@ -126,55 +121,41 @@ package enum TrustedPath {
         }
 
         private mutating func enter(_ name: Substring) throws(Flaw) {
-            let next = unsafe openat(
-                directory, String(name), TrustedPath.withoutReading | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-            guard next >= 0 else { throw .system(errno) }
-            _ = Glibc.close(directory)
-            directory = next
+            directory = try Self.translating { () throws(SystemError) in
+                try Descriptor(String(name), in: directory, for: .locating, [.directory, .notThroughLink])
+            }
             if name == ".." { _ = names.popLast() } else { names.append(name) }
             try check()
         }
 
-        private mutating func follow(_ name: Substring, _ status: stat) throws(Flaw) {
-            guard status.st_uid == geteuid() || status.st_uid == 0 else { throw .foreignLink(shown + "/" + name) }
+        private mutating func follow(_ name: Substring, _ status: FileStatus) throws(Flaw) {
+            guard status.isOursOrRoots else { throw .foreignLink(shown + "/" + name) }
             links += 1
-            guard links <= mostLinks else { throw .system(ELOOP) }
-            var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
-            let size = bytes.count
-            let count = unsafe bytes.withUnsafeMutableBytes { buffer in
-                guard let start = buffer.baseAddress else { return -1 }
-                return unsafe readlinkat(directory, String(name), start, size)
+            guard links <= mostLinks else { throw .system(.tooManyLinks) }
+            let target = try Self.translating { () throws(SystemError) in
+                try directory.target(ofLink: String(name))
             }
-            guard count > 0, count < size else { throw .system(count < 0 ? errno : ENAMETOOLONG) }
-            let target = String(decoding: bytes[..<count], as: UTF8.self)
             rest += target.split(separator: "/").reversed()
             guard target.hasPrefix("/") else { return }
-            let root = unsafe Glibc.open("/", TrustedPath.withoutReading | O_DIRECTORY | O_CLOEXEC)
-            guard root >= 0 else { throw .system(errno) }
-            _ = Glibc.close(directory)
-            directory = root
+            directory = try Self.root()
             names = []
         }
 
         private func check() throws(Flaw) {
-            var status = stat()
-            guard unsafe fstat(directory, &status) == 0 else { throw .system(errno) }
-            guard status.st_uid == geteuid() || status.st_uid == 0 else { throw .foreignDirectory(shown) }
-            guard status.st_mode & 0o022 == 0 || status.st_mode & mode_t(S_ISVTX) != 0 else {
-                throw .sharedDirectory(shown)
-            }
+            let status = try Self.translating { () throws(SystemError) in try directory.status() }
+            guard status.isOursOrRoots else { throw .foreignDirectory(shown) }
+            guard status.permissions & 0o022 == 0 || status.isSticky else { throw .sharedDirectory(shown) }
         }
 
-        func open(_ name: Substring, _ flags: Int32) throws(Flaw) -> Opened {
-            let descriptor = unsafe openat(directory, String(name), flags | O_NOFOLLOW | O_CLOEXEC)
-            guard descriptor >= 0 else { throw .system(errno) }
-            var status = stat()
-            guard unsafe fstat(descriptor, &status) == 0 else {
-                let error = errno
-                _ = Glibc.close(descriptor)
-                throw .system(error)
+        func open(
+            _ name: Substring, for purpose: OpeningPurpose, _ options: OpeningOptions
+        ) throws(Flaw) -> Opened {
+            let (file, status) = try Self.translating { () throws(SystemError) in
+                let file = try Descriptor(
+                    String(name), in: directory, for: purpose, options.union(.notThroughLink))
+                return (file, try file.status())
             }
-            return Opened(descriptor: descriptor, path: (names.isEmpty ? "" : shown) + "/" + name, status: status)
+            return Opened(file: file, path: (names.isEmpty ? "" : shown) + "/" + name, status: status)
         }
     }
 }
