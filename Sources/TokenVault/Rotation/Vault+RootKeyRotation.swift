@@ -11,18 +11,17 @@ extension Vault {
         }
     }
 
-    /// Makes a new root key, seals everything anew under it, and gives up the old one; or goes on with a rotation that was
-    /// broken off.
+    /// Makes a new root key, reseals everything under it, and discards the old one; or resumes an interrupted rotation.
     ///
-    /// Nothing has to be stopped: reads, renewals and other processes go on, and take up the new key by themselves. A
-    /// rotation may be killed at any moment; calling this again goes on where it was. Data keys of users stay as they are.
+    /// Nothing has to be stopped: reads, renewals and other processes continue, and adopt the new key by themselves. A
+    /// rotation may be killed at any moment; another call resumes it. Data keys of users stay as they are.
     ///
     /// - Parameters:
     ///   - patience: How long to wait for other processes to end renewals that they began before. After that the old root
-    ///     is kept, and the next call gives it up.
-    ///   - progress: Called now and then, from a thread of its own.
+    ///     is kept, and the next call discards it.
+    ///   - progress: Called at intervals, from a thread of its own.
     /// - Returns: ``RootRotationReport/isComplete`` says whether the old root is gone.
-    /// - Throws: ``VaultError``; or, if the task is cancelled, `CancellationError`. What was done until then stays done.
+    /// - Throws: ``VaultError``; or, if the task is cancelled, `CancellationError`. The work done until then is kept.
     @discardableResult
     package func rotateRootKey(
         patience: Duration = .seconds(120),

@@ -81,6 +81,6 @@ package enum SecretFiles {
     /// As environment variables that held one are forgotten.
     package static func forgetVariable(_ name: String) { EnvironmentVariable.forget(name) }
 
-    /// Whether a file lies on a file system in memory; nil if that cannot be known.
+    /// Whether a file is on a file system in memory; nil if that is unknown.
     package static func isInMemory(_ path: String) -> Bool? { MountView(ofFileAt: path)?.isMemory }
 }

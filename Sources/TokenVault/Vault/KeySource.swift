@@ -52,7 +52,7 @@ public struct KeySource: Sendable {
     ///
     /// - Parameters:
     ///   - arguments: The program's absolute path and its first arguments; `wrap` or `unwrap` follows.
-    ///   - variables: Names of environment variables that it gets beside `PATH`, `HOME` and `LANG`.
+    ///   - variables: Names of environment variables that it gets in addition to `PATH`, `HOME` and `LANG`.
     public static func wrapped(by arguments: [String], passing variables: [String] = []) -> KeySource {
         KeySource(kind: .wrapped(arguments, passing: variables))
     }
@@ -78,7 +78,7 @@ public struct KeySource: Sendable {
 /// }
 /// ```
 public protocol KeyProvider: Sendable {
-    /// Any source but another provider. What it throws is what opening the vault throws.
+    /// Returns any source except another provider. Opening the vault rethrows its errors.
     func key() async throws -> KeySource
 }
 

@@ -23,10 +23,10 @@ extension Vault {
         try await create(in: .sqlite(path), unlockedBy: source, recoverableBy: recipients, options: options)
     }
 
-    /// The same, wherever vaults can lie. On a server, the schema must be empty, or not there yet.
+    /// Creates a vault in any location. On a server, the schema must be empty or missing.
     ///
     /// - Parameters:
-    ///   - location: Where it is made.
+    ///   - location: The new vault's location.
     ///   - source: The key of the first slot.
     ///   - recipients: As ``create(at:unlockedBy:recoverableBy:options:)``.
     ///   - options: How it is opened.
@@ -64,7 +64,7 @@ extension Vault {
         try await open(in: .sqlite(path), unlockedBy: source, options: options)
     }
 
-    /// Opens a vault, wherever it lies.
+    /// Opens a vault in any location.
     ///
     /// - Throws: As ``open(at:unlockedBy:options:)``.
     public static func open(
@@ -169,7 +169,7 @@ extension Vault {
         try await acceptForWitness(in: .sqlite(path), unlockedBy: source, options: options)
     }
 
-    /// The same, wherever the vault lies.
+    /// The same for a vault in any location.
     ///
     /// - Returns: Whether all logins were held by this.
     @discardableResult
