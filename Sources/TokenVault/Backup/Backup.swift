@@ -12,7 +12,7 @@ package struct Backup: Sendable, Equatable, Identifiable {
     package let byteCount: Int64
     /// The last row of the audit trail in it.
     package let auditSequence: Int64
-    /// Who alone can open it; empty: the keys that the vault had when it was made.
+    /// The only recipients that can open it. Empty: the keys that the vault had when it was made open it.
     package let recipients: [String]
     /// False: its maker was stopped before it was done, so it may be there or not.
     package let isFinished: Bool

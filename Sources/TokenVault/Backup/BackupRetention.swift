@@ -1,12 +1,13 @@
 import FoundationEssentials
 
-/// Which backups are kept: of so many of the last hours, days, weeks and months in which one was made, the last of each.
+/// The number of hours, days, weeks and months for which backups are kept. Of each such period in which backups were
+/// made, the last one is kept; periods without a backup do not count.
 ///
 /// ```swift
 /// let retention = BackupRetention("24h,7d,5w,12mo")
 /// ```
 ///
-/// The newest is always kept.
+/// The newest backup is always kept.
 public struct BackupRetention: Sendable, Equatable, LosslessStringConvertible {
     package var hours: Int
     package var days: Int

@@ -19,7 +19,7 @@ package final class BackupScheduler: Service {
     private let vault: Vault
     private let options: BackupSchedule
     private let routine: Routine
-    /// After a failure, so long before the next try.
+    /// The time from a failure to the next attempt.
     private static let pauseAfterFailure = Duration.seconds(300)
 
     package init(_ vault: Vault, options: BackupSchedule) {

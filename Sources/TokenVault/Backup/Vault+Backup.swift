@@ -3,20 +3,20 @@ import VaultSQLite
 import VaultStorage
 
 extension Vault {
-    /// Makes a backup while everything goes on, and checks it before it counts as one.
+    /// Makes a backup while the vault is in use, and checks it before it counts as one.
     ///
     /// It holds the vault as it is at one moment, keys included: any of the vault's keys opens it. Make it
-    /// on another device, keep the keys elsewhere, and destroy it in time: users who are erased later are still in it.
+    /// on another device, and keep the keys elsewhere. Destroy it in time: users who are erased later are still in it.
     ///
     /// A backup for recipients has keys of its own: none of the vault's keys opens it, and it opens nothing but itself. When
     /// their identities are destroyed, no one can read it, wherever copies of it are.
     ///
     /// - Parameters:
-    ///   - target: A directory, in which the backup gets a name of its own, or a file that does not exist.
-    ///   - recipients: Recipients of age, `age1…`, who alone can open it; empty: the vault's keys do.
-    ///   - allowsSameDevice: Whether it may lie on the vault's own device, because it is copied away from there.
-    ///   - progress: Called now and then with how much has been written, of how much.
-    /// - Throws: ``VaultError``, such as ``VaultError/Code/storageFull``. Then there is no backup, and nothing is left.
+    ///   - target: A directory, in which the backup gets a new name, or the path of a file that does not exist.
+    ///   - recipients: age recipients, `age1…`; only they can open it. Empty: the vault's keys open it.
+    ///   - allowsSameDevice: Whether it may be on the vault's own device, because it is copied away from there.
+    ///   - progress: Called at intervals with the amount written so far and the total.
+    /// - Throws: ``VaultError``, such as ``VaultError/Code/storageFull``. Then there is no backup, and no partial file.
     @discardableResult
     package func backUp(
         to target: String, for recipients: [String] = [], allowsSameDevice: Bool = false,

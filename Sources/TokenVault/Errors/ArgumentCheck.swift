@@ -1,10 +1,10 @@
-/// What callers may pass: what is not fit is refused before anything is read or sent.
+/// Checks of arguments: an invalid one is refused before anything is read or sent.
 package enum ArgumentCheck {
-    /// Longer user ids are refused: they are read with every token.
+    /// The maximum length of a user id in bytes: ids are read with every token.
     private static let longestUserId = 1_024
 
-    /// Whether a name that begins with U+001D is taken for one of a tenant, and not for one that a stranger chose: where an
-    /// operator has named the tenant.
+    /// Whether a name that begins with U+001D is accepted as a tenant's name. True only where an operator has named the
+    /// tenant; elsewhere a stranger may have chosen the name.
     @TaskLocal package static var takesQualified = false
 
     static func isForeign(_ name: String) -> Bool { Tenant.isQualified(name) && !takesQualified }
@@ -19,7 +19,7 @@ package enum ArgumentCheck {
         return try qualifiedUserId(userId)
     }
 
-    /// As it is in the vault.
+    /// Returns a user id as the vault stores it, with the tenant.
     static func qualifiedUserId(_ userId: String) throws -> String {
         let length = userId.utf8.count
         guard length > 0 else { throw VaultError(.invalidArgument, "the user id is empty") }
@@ -29,7 +29,7 @@ package enum ArgumentCheck {
         return userId
     }
 
-    /// What a new provider may be called.
+    /// Returns the name of a new provider if it is valid.
     static func providerName(_ name: String) throws -> String {
         guard !name.isEmpty, name.utf8.count <= 128 else {
             throw VaultError(.invalidArgument, "a provider's name has 1 to 128 bytes")
@@ -42,7 +42,7 @@ package enum ArgumentCheck {
         return name
     }
 
-    /// A user of a tenant logs in at providers of this tenant, and at no others.
+    /// Requires that a tenant's user logs in only at providers of the same tenant.
     static func requireOneTenant(_ userId: String, _ provider: String) throws {
         guard Tenant.prefix(of: userId) == Tenant.prefix(of: provider) else {
             throw VaultError(.unknownProvider, "the user's tenant has no such provider")
@@ -57,10 +57,10 @@ package enum ArgumentCheck {
         return label
     }
 
-    /// Longer names of other systems are refused: they are in the cell of each login.
+    /// The maximum length in bytes of another system's name, which is in the cell of each login.
     private static let longestSource = 64
 
-    /// What another system is called, from which logins come or to which they go.
+    /// Returns the name of another system, from or to which logins are moved, if it is valid.
     package static func source(_ name: String) throws -> String {
         guard (1...longestSource).contains(name.utf8.count) else {
             throw VaultError(.invalidArgument, "the name of another system has from 1 to \(longestSource) bytes")

@@ -1,18 +1,18 @@
 import Platform
 
-/// Whether nobody but root and this user decides what a file holds that an operator has named.
+/// A file that an operator has named, and whether only root and this user can change its content.
 package struct TrustedFile: Sendable {
     private let path: String
 
     package init(_ path: String) { self.path = path }
 
-    /// Why it is not trusted, for a sentence that begins with what it is, and what helps.
+    /// The reason why a file is not trusted, to follow the file's description in a sentence, and a hint.
     package struct Refusal: Sendable {
         package let reason: String
         package let hint: String
     }
 
-    /// Of the file and of each directory on the way to it. Nil also if there is no such file.
+    /// Checks the file and each directory on its path. Nil also if there is no such file.
     package var refusal: Refusal? {
         do throws(TrustedPath.Flaw) {
             let file = try TrustedPath.open(path, for: .locating)
@@ -29,7 +29,7 @@ package struct TrustedFile: Sendable {
         }
     }
 
-    /// Of each directory on the way to a file that is there, or will be.
+    /// Checks each directory on the path of a file, which need not exist yet.
     package var refusalOfDirectory: Refusal? {
         do throws(TrustedPath.Flaw) { try TrustedPath.checkDirectory(of: path) } catch { return Refusal(error) }
         return nil

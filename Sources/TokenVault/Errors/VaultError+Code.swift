@@ -12,17 +12,17 @@ extension VaultError {
     }
 }
 
-// What was named does not exist, or is not one thing.
+// Codes for names that match nothing, or more than one thing.
 extension VaultError.Code {
     /// No such user in this vault.
     public static let unknownUser = Self("unknownUser")
-    /// No such login in this vault: it never was, or it was logged out.
+    /// No such login in this vault: it never existed, or it was logged out.
     public static let unknownLogin = Self("unknownLogin")
     /// No such provider in this vault.
     public static let unknownProvider = Self("unknownProvider")
     /// No pending log-in has this `state`: it was completed, has expired, or was never begun here.
     public static let unknownAuthorizationRequest = Self("unknownAuthorizationRequest")
-    /// No such revocation is pending: it was confirmed or given up, or it never was.
+    /// No such revocation is pending: it was confirmed, was given up, or never existed.
     package static let unknownRevocation = Self("unknownRevocation")
     /// The login has no such kept reply, or no longer has it.
     package static let unknownReply = Self("unknownReply")
@@ -154,8 +154,8 @@ extension VaultError.Code {
     public static let ownershipLost = Self("ownershipLost")
     /// The vault has been closed.
     public static let closed = Self("closed")
-    /// What the vault holds is moved to another vault, or comes from one: until the move is complete neither of the two
-    /// takes changes, and the source never again. Nothing was sent.
+    /// The vault's content is being moved to or from another vault. Until the move is complete, neither of the two
+    /// takes changes; after that, the source never takes any. Nothing was sent.
     public static let moved = Self("moved")
 }
 

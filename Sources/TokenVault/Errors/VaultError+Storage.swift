@@ -23,7 +23,7 @@ extension VaultError {
         self.init(Code(error.code), error.reason, hint: error.hint)
     }
 
-    /// What a call throws to the outside for anything that was thrown inside.
+    /// Returns the public error for an internal one.
     static func publicError(_ error: any Error) -> any Error {
         switch error {
         case let error as StoreError: VaultError(error)

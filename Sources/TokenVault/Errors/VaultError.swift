@@ -5,17 +5,17 @@ public import OAuthClient
 /// Nothing in it is secret and nothing names a user. ``logins`` holds random ids only. ``answer`` holds words of the
 /// provider, and no rendering of the error shows them.
 public struct VaultError: Error, Sendable, Equatable {
-    /// What a program can act on. New codes may appear in later versions.
+    /// The kind of error, for programs. New codes may appear in later versions.
     public let code: Code
     /// One sentence, lower case, without a full stop.
     public let message: String
-    /// What an operator can do about it.
+    /// Advice for the operator.
     public let hint: String?
     /// The logins to choose from, with ``Code/ambiguousLogin``.
     public let logins: [LoginID]
     /// The time before which another call is pointless, where that is known.
     public let retryAfter: Duration?
-    /// What the provider said, if it refused and that is known. The text is in `ProviderAnswer.words`.
+    /// The provider's answer, if it refused and the answer is known. The text is in `ProviderAnswer.words`.
     public let answer: ProviderAnswer?
 
     package init(

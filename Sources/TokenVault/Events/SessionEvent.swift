@@ -25,7 +25,7 @@ public struct SessionEvent: Sendable, Equatable {
     /// When it happened.
     public let date: Date
     /// With ``Kind/refreshFailed(_:)`` and ``Kind/error(_:)``: the provider's status, and its error code if that is a
-    /// registered one, such as `400 invalid_grant`. ``Login/lastRefusal`` has its words.
+    /// registered one, such as `400 invalid_grant`. `vaultctl login show` has its words.
     public internal(set) var answer: String?
     /// For an event that was read by ``UserManager/events(after:of:)``: where to continue once it has been handled.
     public internal(set) var cursor: EventCursor?

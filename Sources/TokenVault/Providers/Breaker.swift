@@ -1,48 +1,48 @@
 import VaultStorage
 
-/// Whether a provider is left alone, because it refused our client, or logins one after the other. Pure.
+/// Whether a provider gets no requests, because it refused our client, or one login after the other. Pure.
 ///
-/// One moment is one piece of evidence: what was sent before the last piece came in says nothing new when it is refused,
-/// too. A login that was refused before is no evidence, and does not probe while one that was not is there.
+/// One moment is one piece of evidence: the refusal of a request that was sent before the last piece arrived says
+/// nothing new. A login that was refused before is no evidence, and does not probe while another login can.
 struct Breaker: Equatable, Sendable {
-    /// So many different logins without a success between are no coincidence. One login alone stops no other.
+    /// The number of different logins refused in a row that opens the breaker. One login alone never stops another.
     static let patience = 3
-    /// Logins that probe one soon after the other: dead ones are gone through until a living one comes. After that the
+    /// The number of probes with short pauses between them, to get past dead logins to a living one. After that the
     /// pauses double.
     static let quickProbes = 32
-    /// Refused logins leave the first word to others for so long.
+    /// The time for which refused logins let others probe first.
     static let advantage = Duration.seconds(10)
-    /// A probe that brings no answer holds up the next one for so long.
+    /// The time after which a probe without an answer no longer holds up the next one.
     private static let probeTime = Duration.seconds(30)
 
-    /// Of the provider's row. When it changes, what was learned about the old registration is void.
+    /// The revision of the provider's row. When it changes, evidence about the old registration is void.
     private var revision: Int64?
-    /// Moments in which it refused our client, or that logins which had not been refused before were.
+    /// Moments in which the provider refused our client, or logins that it had not refused before.
     private var failures = 0
     private var end: Timestamp?
-    /// Logins that were refused one after the other, each for what it asked; as many as decide.
+    /// Logins that were refused in a row, each for its own request; at most ``patience``.
     private var refused: Set<LoginHandle> = []
     /// Probes in a row of logins that had been refused before.
     private var staleProbes = 0
     private var isProbing = false
-    /// It has ended so many logins that the vault remembers it.
+    /// Whether the vault records the provider as stopped, because it ended too many logins.
     private(set) var isStopped = false
-    /// Which moment it is: what is sent in it and refused is one piece of evidence.
+    /// The current moment. All refused requests that were sent in it are one piece of evidence.
     private(set) var moment = 0
 
-    /// Until when the provider is not asked; nil: it may be.
+    /// The time until which the provider gets no requests; nil: it may get one.
     func openUntil(revision: Int64, now: Timestamp, isClean: Bool = true) -> Timestamp? {
         guard self.revision == revision, let end else { return nil }
         let until = isClean ? end : end.advanced(by: staleAdvantage)
-        // One that is open for longer than any is, was opened by a clock that has been set back since.
+        // A time beyond the longest pause means that the clock has been set back since.
         guard now < until, until <= now.advanced(by: Backoff.breaker.most + Backoff.breaker.most) else { return nil }
         return until
     }
 
-    /// Whether a login is finding out just now.
+    /// Whether a login is probing now.
     func isUnderProbe(now: Timestamp) -> Bool { isProbing && (end.map { now < $0 } ?? false) }
 
-    /// How long the provider is left alone by all logins.
+    /// The time for which no login may ask the provider.
     func pause(now: Timestamp) -> Duration {
         end.map { min(max(.zero, $0.since(now)), Backoff.breaker.most) } ?? .zero
     }
@@ -50,8 +50,8 @@ struct Breaker: Equatable, Sendable {
     /// Whether one login at a time probes.
     func isHalfOpen(now: Timestamp) -> Bool { end.map { $0 <= now } ?? false }
 
-    /// The same, with the right to probe: the first that is let through after that time moves the time on, so that one
-    /// login tries and the others wait for what it learns.
+    /// As ``openUntil(revision:now:isClean:)``, with the right to probe. The first login that is let through after that
+    /// time extends it, so that one login probes and the others wait for the result.
     ///
     /// - Parameter isClean: Whether the login has not been refused since its last success.
     mutating func probe(revision: Int64, now: Timestamp, isClean: Bool = true) -> Timestamp? {
@@ -65,21 +65,21 @@ struct Breaker: Equatable, Sendable {
 
     /// The client was refused.
     ///
-    /// - Parameter moment: In which the request was sent.
+    /// - Parameter moment: The moment in which the request was sent.
     mutating func open(revision: Int64, now: Timestamp, random: Double, moment: Int) {
         guard adopt(revision), moment == self.moment else { return }
         nextMoment()
         end = now.advanced(by: Backoff.breaker.pause(afterFailures: failures, random: random))
     }
 
-    /// A login was refused for what it asked, or ended while that is not believed. True: this opens the breaker, or keeps
-    /// it open.
+    /// A login's own request was refused, or the provider ended a login and that is not believed yet. Returns whether
+    /// this opens the breaker or keeps it open.
     mutating func noteRefusal(
         of login: LoginHandle, isClean: Bool, revision: Int64, now: Timestamp, random: Double, moment: Int
     ) -> Bool {
         guard adopt(revision) else { return false }
         guard isClean else {
-            // Nothing new: whoever was not refused before may probe at once.
+            // Nothing new: a login that was not refused before may probe immediately.
             if end != nil, isProbing {
                 (end, isProbing) = (now, false)
                 staleProbes += 1
@@ -100,15 +100,16 @@ struct Breaker: Equatable, Sendable {
         return true
     }
 
-    /// The probe has ended its login, or its user is needed: that says nothing about the others.
+    /// The probe has ended its login, or needs the user, which says nothing about other logins.
     mutating func probeEnded(now: Timestamp) {
         guard isProbing, end != nil else { return }
         (end, isProbing) = (now.advanced(by: Backoff.probe.first), false)
     }
 
-    /// What the vault says of it: stopped, or no longer. Who has just learned it probes at once, whoever that is.
+    /// Adopts the vault's record of whether the provider is stopped. A process that has just learned it probes
+    /// immediately, with any login.
     ///
-    /// - Parameter pause: How long nobody probes, if it was stopped here and now.
+    /// - Parameter pause: The time without probes, if this process has just stopped the provider.
     mutating func follow(isStopped: Bool, revision: Int64, now: Timestamp, pause: Duration? = nil) {
         guard isStopped != self.isStopped, adopt(revision) else { return }
         self.isStopped = isStopped
@@ -117,13 +118,14 @@ struct Breaker: Equatable, Sendable {
         end = now.advanced(by: pause ?? .zero - Self.advantage)
     }
 
-    /// The provider has taken the client. What was sent before says nothing against it.
+    /// The provider has accepted the client. Requests sent earlier are no evidence against it.
     mutating func succeed() {
         isStopped = false
         close()
     }
 
-    /// The same without a login: what it has ended is another question.
+    /// As ``succeed()``, for a success without a login, which does not show that the provider has stopped ending
+    /// logins.
     mutating func close() {
         guard !isStopped else { return }
         (refused, end, failures, staleProbes, isProbing) = ([], nil, 0, 0, false)
@@ -140,7 +142,7 @@ struct Breaker: Equatable, Sendable {
         min(Self.advantage * (1 << min(staleProbes, 7)), Backoff.breaker.most)
     }
 
-    /// Whether the registration was changed since what was learned. True once.
+    /// Whether the registration has changed since the evidence was collected. True once.
     mutating func isVoid(at revision: Int64) -> Bool {
         guard let known = self.revision, known < revision else { return false }
         return adopt(revision)
@@ -153,7 +155,7 @@ struct Breaker: Equatable, Sendable {
         self = Breaker()
         self.revision = revision
         self.moment = moment
-        // That it ends logins is not about the registration.
+        // Whether it ends logins does not depend on the registration.
         if isStopped { (self.isStopped, self.end) = (true, end) }
         return true
     }

@@ -1,8 +1,8 @@
 import Synchronization
 import VaultStorage
 
-/// When logins of each provider were last seen to succeed. What decides is in the vault; here it is remembered for a
-/// while, so that a provider that refuses every login is not looked up for each of them.
+/// The last known success of each provider's logins. The vault's record decides; this one is a short-lived cache, so
+/// that a provider that refuses every login is not looked up for each of them.
 final class KnownSuccesses: Sendable {
     private struct Known {
         /// The login that must not count had asked.
@@ -23,7 +23,7 @@ final class KnownSuccesses: Sendable {
             guard let at = known.at else { return false }
             if known.login == login { return at > since }
         }
-        // If the vault cannot be read, the login goes on.
+        // If the vault cannot be read, the login continues.
         guard let found = try? await vault.store.lastRenewal(at: provider, otherThan: login, since: since) else {
             known.withLock { $0[provider] = Known(login: login, at: nil, lookedAt: uptime) }
             return false

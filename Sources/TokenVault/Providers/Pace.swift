@@ -1,19 +1,19 @@
 import VaultStorage
 
-/// What the last replies of a provider mean for logins that are not urgent, whether the scheduler or recovery renews
-/// them: what one of them has found out, the others need not. Callers add to it and are not held up by it: their own
-/// login decides. Pure; by a clock that is never set.
+/// The pace at which the scheduler and recovery renew a provider's logins after its last replies: they share their
+/// findings. Callers' renewals count, too, but are not held up: for them only their own login decides. Pure; times are
+/// of a clock that is never set.
 struct Pace: Equatable, Sendable {
-    /// After failures of so many different logins in a row the provider is taken to be in trouble: it gets one request
-    /// at a time, after pauses.
+    /// The number of different logins that must fail in a row before the provider counts as in trouble. Then it gets
+    /// one request at a time, after pauses.
     static let patience = 3
 
     private var heldUntil = Duration.zero
     /// Failures in a row that say nothing about a login.
     private var setbacks = 0
-    /// Whose they were, until there are enough of them: the troubles of one login are not its provider's.
+    /// The logins that failed, until there are enough of them: one failing login is not its provider's trouble.
     private var troubled: Set<LoginHandle> = []
-    /// Renewals of scheduler and recovery.
+    /// Renewals of the scheduler and of recovery that are under way.
     private var underWay = 0
 
     private var isInTrouble: Bool { troubled.count >= Self.patience }
@@ -47,22 +47,22 @@ struct Pace: Equatable, Sendable {
         heldUntil = max(heldUntil, uptime)
     }
 
-    /// Why it was left alone is void.
+    /// Ends the pause: its reason no longer holds.
     mutating func release() {
         heldUntil = .zero
     }
 
-    /// How long the provider is left alone; nil: it may be asked.
+    /// The rest of the pause; nil: the provider may be asked.
     func hold(uptime: Duration) -> Duration? {
         heldUntil > uptime ? heldUntil - uptime : nil
     }
 
-    /// How many renewals may be under way that no caller waits for; nil: the provider is not in trouble.
+    /// The number of further renewals that may start without a caller waiting; nil: the provider is not in trouble.
     var bound: Int? {
         isInTrouble ? max(0, 1 - underWay) : nil
     }
 
-    /// Takes a place for a renewal that no caller waits for. False: a provider in trouble has one already.
+    /// Counts the start of a renewal that no caller waits for. False: the provider is in trouble and has one already.
     mutating func begin() -> Bool {
         guard !isInTrouble || underWay == 0 else { return false }
         underWay += 1

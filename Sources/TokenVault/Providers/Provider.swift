@@ -29,7 +29,7 @@ public struct Provider: Sendable, Equatable {
     package let requiresPushedRequests: Bool
     /// Where its tokens may be sent; empty: to every `https` URL.
     public let apiOrigins: [APIOrigin]
-    /// What the client shows on its connections to the provider (RFC 8705), without the key; nil if it shows nothing.
+    /// The certificate that the client presents to the provider (RFC 8705), without the key; nil: none.
     package let certificate: CertificateView?
     /// Whether access tokens are good only on connections on which the client shows that certificate.
     package let bindsTokensToCertificate: Bool
@@ -44,7 +44,7 @@ public struct Provider: Sendable, Equatable {
     /// To whom the client addresses its assertions; nil: as the profile says.
     package let assertionAudience: AssertionAudience?
 
-    /// What may be known of a client certificate.
+    /// The public part of a client certificate.
     package struct CertificateView: Sendable, Equatable {
         /// SHA-256, in the spelling of `x5t#S256` (RFC 8705 §3.1).
         package let thumbprint: String
@@ -103,7 +103,7 @@ public struct ProviderRegistration: Sendable {
     public var profile = ProviderProfile.generic.name
     /// A profile's file, instead of a shipped profile. It is sealed with the provider.
     public var profileDocument: [UInt8]?
-    /// What a log-in asks for if it does not say.
+    /// The default scope of a log-in.
     public var scope: Scope?
     /// Where the callback goes if a log-in does not say.
     public var redirectURI: RedirectURI?

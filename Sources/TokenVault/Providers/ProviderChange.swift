@@ -1,6 +1,6 @@
 public import OAuthClient
 
-/// What is to change of a provider. What is left out stays as it is.
+/// A change of a provider. Fields that are not set stay as they are.
 ///
 /// ```swift
 /// var change = ProviderChange()
@@ -8,7 +8,7 @@ public import OAuthClient
 /// try await vault.updateProvider(named: "acme", change)
 /// ```
 public struct ProviderChange: Sendable {
-    /// What becomes of a field that may be empty.
+    /// The change of a field that may be empty.
     public enum Field<Value: Sendable>: Sendable {
         case keep
         case set(Value)
@@ -44,8 +44,8 @@ public struct ProviderChange: Sendable {
     public var redirectURI = Field<RedirectURI>.keep
     public var dpop: DPoPPolicy?
     package var requiresIssuerInCallback: Bool?
-    /// What the client shows on its connections though it proves itself in another way. A change of ``authentication`` to a
-    /// certificate, or to another one, is also a change of this.
+    /// The certificate that the client presents although it authenticates in another way. Changing ``authentication``
+    /// to a certificate, or to another one, changes this, too.
     public var tokenCertificate = Field<ClientCertificate>.keep
     package var bindsTokensToCertificate: Bool?
     /// All origins to which tokens may be sent. An empty list lifts the restriction: then every `https` URL is allowed.
@@ -62,11 +62,11 @@ public struct ProviderChange: Sendable {
 
     public init() {}
 
-    /// What a provider now says about itself (RFC 8414). An endpoint that it no longer names is removed.
+    /// A change to the provider's current metadata (RFC 8414). An endpoint that it no longer lists is removed.
     ///
     /// - Parameters:
     ///   - metadata: The provider's metadata.
-    ///   - showsCertificate: Whether the client shows a certificate: then its endpoints may be others (RFC 8705 §5).
+    ///   - showsCertificate: Whether the client presents a certificate; then other endpoints may apply (RFC 8705 §5).
     public init(metadata: ServerMetadata, showsCertificate: Bool = false) {
         let metadata = showsCertificate ? metadata.forMutualTLS : metadata
         func field(_ url: EndpointURL?) -> Field<EndpointURL> { url.map { .set($0) } ?? .remove }
@@ -87,14 +87,14 @@ public struct ProviderChange: Sendable {
 package struct ProviderUpdate: Sendable, Equatable {
     package let previous: Provider
     package let current: Provider
-    /// What is not as it was; empty if nothing was to be changed.
+    /// The fields that differ; empty if the change has no effect.
     package let changes: [Change]
     /// Logins that may have lost their grant by this change, which was made anyway because it was forced.
     package let orphanedLogins: Int
-    /// Revocations still to be confirmed that may now never be.
+    /// Pending revocations that may now never be confirmed.
     package let orphanedRevocations: Int
 
-    /// One field that is not as it was.
+    /// A field that differs.
     package struct Change: Sendable, Equatable {
         /// Named as in JSON output, such as `tokenEndpoint`.
         package let field: String

@@ -1,9 +1,9 @@
 import Synchronization
 import VaultStorage
 
-/// What each provider's replies have shown of it: whether it takes our client, how much it bears, what time it is there.
+/// The findings from each provider's replies: whether it accepts our client, how many requests it handles, its clock.
 ///
-/// In memory: another process finds out with one request of its own, and what was wrong yesterday need not be wrong today.
+/// In memory: another process finds out with one request of its own, and yesterday's trouble may have passed.
 final class ProviderHealth: Sendable {
     struct Entry: Sendable {
         var breaker = Breaker()

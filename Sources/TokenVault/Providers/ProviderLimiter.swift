@@ -2,12 +2,12 @@ import DequeModule
 import Synchronization
 import VaultStorage
 
-/// Lets so many renewals of one provider run at the same time, and begin in a minute, as its profile allows. Callers go
-/// before the scheduler, and among each other whoever came first.
+/// Limits each provider's concurrent renewals, and those begun per minute, to what its profile allows. Callers go
+/// before the scheduler, and among themselves in order of arrival.
 ///
-/// In this process: several of them ask side by side.
+/// It limits this process only: several processes each have the full limits.
 final class ProviderLimiter: Sendable {
-    /// Nil: no bound is known.
+    /// The limits of one provider; nil: no limit is known.
     struct Limits: Equatable, Sendable {
         var concurrent: Int?
         var perMinute: Int?
@@ -29,7 +29,7 @@ final class ProviderLimiter: Sendable {
         var bucket: TokenBucket?
         var callers: Deque<Waiter> = []
         var background: Deque<Waiter> = []
-        /// When the queue is next checked against its rate, and by which alarm: earlier ones are void.
+        /// The time of the next check against the rate, and the number of its alarm; earlier alarms are void.
         var alarm: (at: Duration, number: Int)?
 
         mutating func adopt(_ limits: Limits, now: Duration) {
@@ -55,7 +55,8 @@ final class ProviderLimiter: Sendable {
             return Array(callers) + Array(background)
         }
 
-        /// What is held up by the number of turns goes on when one ends; by the rate, when this time has passed.
+        /// The time until the rate allows the next waiter; nil if none waits, or if one must wait for another renewal
+        /// to end.
         mutating func waitForRate(now: Duration) -> Duration? {
             let isBackground = callers.isEmpty
             guard !isBackground || !background.isEmpty, running < limits.concurrent ?? .max else { return nil }
@@ -84,12 +85,12 @@ final class ProviderLimiter: Sendable {
         }
     }
 
-    /// Waits for a turn. Each that was given is to be followed by one ``end(_:isUnused:)``.
+    /// Waits for a permit. Each permit must be returned by one ``end(_:isUnused:)``.
     ///
     /// - Parameters:
-    ///   - id: from ``newID()``, for ``promote(_:at:)``.
-    ///   - priority: asked for when the place in the queue is taken.
-    /// - Returns: false if there are no more turns.
+    ///   - id: From ``newID()``, for ``promote(_:at:)``.
+    ///   - priority: Evaluated when the waiter joins the queue.
+    /// - Returns: False if the limiter is closed.
     @discardableResult
     func begin(
         _ id: Int, _ provider: ProviderHandle, _ limits: Limits, _ priority: @autoclosure () -> Priority
@@ -112,7 +113,7 @@ final class ProviderLimiter: Sendable {
         return await waiter.hasTurn.value()
     }
 
-    /// Sends away all that wait, and all that come.
+    /// Refuses all current and future waiters.
     func close() {
         let waiting = state.withLock { state in
             state.isClosed = true
@@ -121,9 +122,9 @@ final class ProviderLimiter: Sendable {
         for waiter in waiting { waiter.hasTurn.give(false) }
     }
 
-    /// Gives the turn to who is next.
+    /// Passes the permit to the next waiter.
     ///
-    /// - Parameter isUnused: Nothing was sent.
+    /// - Parameter isUnused: Whether nothing was sent.
     func end(_ provider: ProviderHandle, isUnused: Bool = false) {
         state.withLock { state in
             state.queues[provider]?.running -= 1
@@ -132,7 +133,7 @@ final class ProviderLimiter: Sendable {
         advance(provider)
     }
 
-    /// A caller waits for what the scheduler began.
+    /// Moves a renewal of the scheduler to the callers' queue, because a caller waits for it.
     func promote(_ id: Int, at provider: ProviderHandle) {
         state.withLock { state in
             guard var queue = state.queues[provider], let index = queue.background.firstIndex(where: { $0.id == id })
@@ -143,7 +144,8 @@ final class ProviderLimiter: Sendable {
         advance(provider)
     }
 
-    /// How many turns the scheduler may take now, and if none, when to look again; nil: when a turn ends.
+    /// The number of permits that the scheduler may take now, and if none, when to check again; nil: when a renewal
+    /// ends.
     func forBackground(_ provider: ProviderHandle, _ limits: Limits) -> (count: Int, lookAgainAfter: Duration?) {
         let now = timeSource.uptime()
         return state.withLock { state in
@@ -159,7 +161,7 @@ final class ProviderLimiter: Sendable {
         }
     }
 
-    /// How many wait.
+    /// The number of waiters.
     func waitingCount(_ provider: ProviderHandle) -> Int {
         state.withLock { state in
             state.queues[provider].map { $0.callers.count + $0.background.count } ?? 0
@@ -193,7 +195,7 @@ final class ProviderLimiter: Sendable {
     }
 }
 
-/// The turn of one renewal, which it takes once and gives back once.
+/// The permit of one renewal, which takes it once and returns it once.
 final class RateLimitPermit: Sendable {
     private struct State {
         var provider: ProviderHandle?
@@ -212,7 +214,7 @@ final class RateLimitPermit: Sendable {
 
     var isHeld: Bool { state.withLock { $0.isHeld } }
 
-    /// False if there are no more turns, because the vault is being closed.
+    /// False if there are no more permits, because the vault is being closed.
     @discardableResult
     func begin(
         _ provider: ProviderHandle, _ limits: ProviderLimiter.Limits, _ priority: ProviderLimiter.Priority
@@ -222,7 +224,7 @@ final class RateLimitPermit: Sendable {
             return state.isHeld
         }
         guard !isHeld else { return true }
-        // A caller who comes while the place is being taken finds it, or is found here.
+        // A caller that arrives meanwhile promotes the waiter in the queue, or is noticed here.
         guard await turns.begin(id, provider, limits, state.withLock { $0.isPromoted ? .caller : priority }) else {
             return false
         }

@@ -54,7 +54,8 @@ extension ProviderRecord {
         clientCertificateKey = certificate.map { SecretBytes(utf8: $0.revealKeyPEM()) }
     }
 
-    /// What a profile such as FAPI 2.0's wants of every client is checked here, not by the first login that fails.
+    /// Checks the demands that a profile such as FAPI 2.0's makes of every client, before the first login fails on
+    /// them.
     private mutating func checkProfile() throws {
         let record = self
         let profile = try VaultError.translatingValues { try record.profile }

@@ -1,9 +1,9 @@
 import Synchronization
 import VaultStorage
 
-/// Which providers' client secrets are being tried: once at a time for each.
+/// The providers whose client secrets are being tried, one trial at a time for each.
 final class SecretTrials: Sendable {
-    /// Who waits for a trial that is under way.
+    /// The waiters for each trial that is under way.
     private let waiters = Mutex<[ProviderHandle: [OneAnswer<Bool>]]>([:])
 
     /// False if they are being tried already.
@@ -15,7 +15,7 @@ final class SecretTrials: Sendable {
         }
     }
 
-    /// - Parameter hasFound: Another secret than the first is the good one, and comes first from now on.
+    /// - Parameter hasFound: Whether another secret than the first is the valid one, and comes first from now on.
     func end(_ provider: ProviderHandle, hasFound: Bool) {
         let waiting = waiters.withLock { $0.removeValue(forKey: provider) ?? [] }
         for waiter in waiting { waiter.give(hasFound) }

@@ -1,6 +1,6 @@
-/// Lets so many requests pass in a minute, by a clock that is never set.
+/// A limit of requests per minute, by a clock that is never set.
 ///
-/// What may go at once and what comes by and by are together no more than the limit, in any minute.
+/// The burst and the refill together never exceed the limit in any minute.
 struct TokenBucket: Equatable, Sendable {
     let requestsPerMinute: Int
     private let capacity: Double
@@ -17,7 +17,7 @@ struct TokenBucket: Equatable, Sendable {
         filledAt = now
     }
 
-    /// What is left for callers when the scheduler has taken all that it may.
+    /// The part of the capacity that is reserved for callers.
     private var reserve: Double { capacity >= 4 ? capacity / 4 : 0 }
 
     mutating func take(now: Duration, isBackground: Bool) -> Bool {

@@ -3,8 +3,8 @@ import Synchronization
 import VaultStorage
 
 extension Vault {
-    /// Changes a provider: its endpoints, our registration there, its secrets or its profile. Takes effect at once, in
-    /// every process; a provider that was left alone because it refused our client is asked again.
+    /// Changes a provider: its endpoints, our registration there, its secrets or its profile. It takes effect
+    /// immediately, in every process. A provider that got no requests because it refused our client is asked again.
     ///
     /// Grants belong to one client at one server. A change of the client id, of the issuer, or of where refresh tokens go is
     /// refused while logins hold refresh tokens from there, and while revocations still have to be confirmed there: they
@@ -15,8 +15,8 @@ extension Vault {
     ///
     /// - Parameters:
     ///   - name: The provider's name in this vault, or within the tenant.
-    ///   - tenant: The tenant to which it belongs; nil: to none.
-    ///   - change: What to change; the rest stays as it is.
+    ///   - tenant: The provider's tenant; nil: none.
+    ///   - change: The new values; the rest stays as it is.
     ///   - force: Changes it even if logins can no longer be renewed, or revocations no longer be confirmed.
     /// - Returns: The provider as it is now.
     /// - Throws: ``VaultError``, for a refused change ``VaultError/Code/inUse``.
@@ -28,10 +28,10 @@ extension Vault {
         return scope.plain(try await changeProvider(named: scope.provider(name), change, force: force).current)
     }
 
-    /// The same, and what it changed.
+    /// The same, and returns the changes.
     ///
-    /// - Parameter expected: What ``previewProviderUpdate(named:_:)`` returned and a person agreed to. If the change would now
-    ///   do anything else, nothing is changed, and the call throws ``VaultError/Code/conflict``.
+    /// - Parameter expected: The result of ``previewProviderUpdate(named:_:)`` that a person agreed to. If the change
+    ///   would now do anything else, nothing is changed, and the call throws ``VaultError/Code/conflict``.
     @discardableResult
     package func changeProvider(
         named name: String, _ change: ProviderChange, force: Bool = false, expecting expected: ProviderUpdate? = nil
@@ -49,7 +49,7 @@ extension Vault {
         }
     }
 
-    /// What ``changeProvider(named:_:force:expecting:)`` would do, whether or not it has to be forced. Writes nothing.
+    /// The effect of ``changeProvider(named:_:force:expecting:)``, whether or not it has to be forced. Writes nothing.
     package func previewProviderUpdate(named name: String, _ change: ProviderChange) async throws -> ProviderUpdate {
         do {
             return try await updateRecord(of: name) { record, dependents in
@@ -96,12 +96,12 @@ extension Vault {
     }
 }
 
-/// Leaves the transaction without a change.
+/// Thrown to leave the transaction without a change.
 private struct Preview: Error {
     let update: ProviderUpdate
 }
 
-/// What may be cut off from its server by a change.
+/// The logins and revocations that a change may cut off from their server.
 private struct Dependents: Sendable {
     let refreshableLogins: Int
     let revocations: Int

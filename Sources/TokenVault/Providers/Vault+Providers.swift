@@ -74,7 +74,7 @@ extension TenantScope {
 }
 
 extension Provider {
-    /// What was checked before it was stored.
+    /// A provider from its record, whose values were checked before they were stored.
     package init(_ record: ProviderRecord) throws {
         self = try VaultError.translatingValues {
             func endpoint(_ text: String?) throws(OAuthValueError) -> EndpointURL? {

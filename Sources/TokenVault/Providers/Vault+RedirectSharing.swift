@@ -12,7 +12,7 @@ extension Vault {
         try await refuseSharing(changed)
     }
 
-    /// The same for a provider that is changed. What was shared before is no reason to refuse anything else.
+    /// The same for a change of a provider. A redirect URI that was shared before is no reason to refuse other changes.
     func refuseSharing(after change: ProviderChange, of name: String) async throws {
         let record = try await VaultError.translating { try await store.provider(named: name).record }
         var changed = record
@@ -45,7 +45,7 @@ extension Vault {
             hint: "give each provider a redirect URI of its own, such as https://app.example/callback/NAME")
     }
 
-    /// The names of providers whose callbacks cannot be told apart, those of each redirect URI together.
+    /// The names of providers whose callbacks cannot be distinguished, grouped by redirect URI.
     package func providersThatCanBeMixedUp() async throws -> [[String]] {
         var rest = try await VaultError.translating { try await store.providers() }.compactMap(\.provider?.record)
             .filter(\.mayBeMixedUp)

@@ -2,20 +2,20 @@ import Logging
 import ServiceLifecycle
 package import VaultStorage
 
-/// Rotates the root key when it is old enough, and goes on with a rotation that was broken off.
+/// Rotates the root key when it is old enough, and resumes an interrupted rotation.
 ///
 /// ```swift
 /// let rotation = RootKeyScheduler(vault, options: .init(every: .seconds(180 * 86_400)))
 /// let group = ServiceGroup(services: [RenewalScheduler(users), rotation], logger: logger)
 /// ```
 ///
-/// How old the key is, is kept in the vault: a restart rotates nothing before its time, and several processes need not
-/// know of each other.
+/// The key's age is in the vault: a restart does not rotate it early, and several processes need not know of each
+/// other.
 package final class RootKeyScheduler: Service {
     private let vault: Vault
     private let options: RootKeySchedule
     private let routine: Routine
-    /// After a failure, or if an old root had to be kept, so long before the next try.
+    /// The time to the next attempt after a failure, or if an old root had to be kept.
     private static let pause = Duration.seconds(3_600)
 
     package init(_ vault: Vault, options: RootKeySchedule) {
@@ -38,8 +38,7 @@ package final class RootKeyScheduler: Service {
 
     /// Rotates the key if that is due, and returns.
     ///
-    /// - Returns: What it came to; nil if it is not due.
-    /// - Throws: Why it could not be done.
+    /// - Returns: The result; nil if no rotation is due.
     @discardableResult
     package func runOnce() async throws -> RootRotationReport? {
         guard try await timeToNext() <= .zero else { return nil }

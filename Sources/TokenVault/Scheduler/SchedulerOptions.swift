@@ -12,25 +12,32 @@ public struct SchedulerOptions: Sendable {
     /// Whether it also retries revocations that are due in the outbox.
     package var retriesRevocations: Bool
     /// How long rows of the audit trail are kept; nil: it prunes nothing.
-    public var auditRetention: AuditRetention?
+    package var auditRetention: AuditRetention?
     /// Called for every login that was due and was checked. It must return soon: it delays one renewal.
     package var onRenewal: (@Sendable (ScheduledRenewal) -> Void)?
 
+    /// - Parameters:
+    ///   - concurrency: Renewals in progress at a time.
+    ///   - longestPause: The longest pause before it checks the vault again.
+    ///   - retriesRevocations: Whether it also retries revocations that are due in the outbox.
+    ///   - auditAge: The age at which rows of the audit trail are removed, 90 days by default; nil: it prunes nothing. The newest
+    ///     1 000 rows stay at any age.
     public init(
         concurrency: Int = 16, longestPause: Duration = .seconds(2), retriesRevocations: Bool = true,
-        auditRetention: AuditRetention? = .standard
+        auditAge: Duration? = .seconds(90 * 86_400)
     ) {
         self.concurrency = max(1, concurrency)
         self.longestPause = max(.milliseconds(10), longestPause)
         self.retriesRevocations = retriesRevocations
-        self.auditRetention = auditRetention
+        auditRetention = auditAge.map { AuditRetention(age: $0) }
     }
 
     package init(
         concurrency: Int = 16, longestPause: Duration? = nil, auditRetention: AuditRetention? = .standard,
         onRenewal: (@Sendable (ScheduledRenewal) -> Void)?
     ) {
-        self.init(concurrency: concurrency, auditRetention: auditRetention)
+        self.init(concurrency: concurrency)
+        self.auditRetention = auditRetention
         if let longestPause { self.longestPause = longestPause }
         self.onRenewal = onRenewal
     }

@@ -2,7 +2,7 @@ public import OAuthClient
 public import ServiceLifecycle
 import Synchronization
 
-/// A vault with all that a service needs of it, from opening to closing.
+/// A vault with everything that a service needs, from opening to closing.
 ///
 /// ```swift
 /// let vault = try await VaultService(
@@ -12,11 +12,11 @@ import Synchronization
 /// try await group.run()
 /// ```
 ///
-/// The vault is open from the beginning, so routes can be made of ``users`` before the group runs. While it runs, tokens are
-/// renewed ahead of time, and backups made, keys rotated and observers told as ``VaultServiceOptions`` say.
+/// The vault is open from the beginning, so routes can be made of ``users`` before the group runs. While it runs, it
+/// renews tokens ahead of time, makes backups, rotates keys and notifies observers as ``VaultServiceOptions`` say.
 ///
-/// A service group shuts down what is last in it first. Let the vault be first: then the server takes no more requests, the
-/// renewals under way finish, the vault is closed, and the transport last, because their replies may hold the only next
+/// A service group shuts down its last service first, so put the vault first. Then the server stops taking requests,
+/// the renewals under way finish, the vault is closed, and the transport last, because replies may hold the only next
 /// refresh tokens. The same happens if the task is cancelled, or if ``close()`` is called.
 public final class VaultService: Service {
     public let vault: Vault
@@ -29,12 +29,12 @@ public final class VaultService: Service {
     ///
     /// - Parameters:
     ///   - path: The vault's file.
-    ///   - key: What opens it.
+    ///   - key: The key that opens it.
     ///   - transport: Carries requests to providers. It is shut down with the service, and also if this throws.
     ///   - refreshHandler: As in ``UserManager/init(vault:transport:refreshHandler:options:sessionHandler:)``.
     ///   - sessionHandler: As there.
-    ///   - options: What is done in the background, and how.
-    /// - Throws: What ``Vault/open(at:unlockedBy:options:)`` throws.
+    ///   - options: The work in the background, and its settings.
+    /// - Throws: The errors of ``Vault/open(at:unlockedBy:options:)``.
     public convenience init(
         at path: String, unlockedBy key: KeySource, transport: any HTTPTransport,
         refreshHandler: (any TokenRefreshHandler)? = nil, sessionHandler: (any SessionHandler)? = nil,
@@ -45,16 +45,16 @@ public final class VaultService: Service {
             sessionHandler: sessionHandler, options: options)
     }
 
-    /// The same, wherever the vault lies.
+    /// Opens the vault in any location.
     ///
     /// - Parameters:
-    ///   - location: Where it lies.
-    ///   - key: What opens it.
+    ///   - location: The vault's location.
+    ///   - key: The key that opens it.
     ///   - transport: Carries requests to providers. It is shut down with the service, and also if this throws.
     ///   - refreshHandler: As in ``UserManager/init(vault:transport:refreshHandler:options:sessionHandler:)``.
     ///   - sessionHandler: As there.
-    ///   - options: What is done in the background, and how.
-    /// - Throws: What ``Vault/open(in:unlockedBy:options:)`` throws.
+    ///   - options: The work in the background, and its settings.
+    /// - Throws: The errors of ``Vault/open(in:unlockedBy:options:)``.
     public init(
         in location: VaultLocation, unlockedBy key: KeySource, transport: any HTTPTransport,
         refreshHandler: (any TokenRefreshHandler)? = nil, sessionHandler: (any SessionHandler)? = nil,

@@ -1,4 +1,4 @@
-/// What a ``VaultService`` does in the background, and how its parts work.
+/// The background work of a ``VaultService``, and the settings of its parts.
 public struct VaultServiceOptions: Sendable {
     public var vault: VaultOptions
     public var users: UserManagerOptions
@@ -8,7 +8,8 @@ public struct VaultServiceOptions: Sendable {
     public var backups: BackupSchedule?
     /// How old the root key becomes before it is rotated: at least a day. Nil: this process does not rotate it.
     public var rootKeyInterval: Duration?
-    /// Who is told of deaths, needs for a user and recoveries, at least once over restarts.
+    /// Observers, which are notified of dead logins, of logins that need the user and of recoveries: at least once,
+    /// also across restarts.
     public var observers: [any LoginObserver]
 
     public init(

@@ -10,11 +10,11 @@ public struct ClientToken: Sendable {
     /// When it expires; nil if unknown.
     public let expiresAt: Date?
     package let expirySource: ExpirySource
-    /// What it may be used for; nil if neither the request nor the provider said.
+    /// Its scope; nil if neither the request nor the provider named one.
     public let scope: Scope?
     /// The provider's name in the vault.
     public let provider: String
-    /// The one resource that it is for (RFC 8707); nil: for whatever the provider says.
+    /// The one resource that it is for (RFC 8707); nil: the provider decides.
     public var resource: String? { key.target.resource }
     /// Rises with each token that this process fetches. ``UserManager/reportRejected(clientToken:)`` fetches
     /// another one once per generation.
@@ -22,7 +22,7 @@ public struct ClientToken: Sendable {
 
     let key: ClientTokenKey
     let obtainedAt: Timestamp
-    /// What the token is bound to, if it is.
+    /// The key to which the token is bound; nil: none.
     let dpopKey: DPoPKey?
 }
 

@@ -1,6 +1,6 @@
 public import OAuthClient
 
-/// What one log-in asks for beyond its scope.
+/// The parameters of one log-in beyond its scope.
 ///
 /// ```swift
 /// var parameters = LogInParameters()
@@ -21,7 +21,7 @@ public struct LogInParameters: Sendable, Equatable {
     public var contextClasses: [String] = []
     /// The grant in detail (RFC 9396): a JSON array.
     public var authorizationDetails: String?
-    /// Anything else that the provider knows. What protects the log-in cannot be replaced.
+    /// Further parameters that the provider knows. Parameters that protect the log-in cannot be replaced.
     public var extra: [FormParameter] = []
 
     public init() {}

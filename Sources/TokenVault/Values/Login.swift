@@ -1,7 +1,7 @@
 public import FoundationEssentials
 public import OAuthClient
 
-/// What a vault knows about a login. Nothing in it is secret, except that it connects a user with a provider.
+/// A login as the vault knows it. Nothing in it is secret, except that it connects a user with a provider.
 public struct Login: Sendable, Equatable {
     public let id: LoginID
     /// Within the tenant, if it comes from ``UserManager/scoped(to:)`` or was asked for with a tenant; otherwise the qualified id:
@@ -10,9 +10,9 @@ public struct Login: Sendable, Equatable {
     /// The provider's name in this vault; nil for a login whose tokens come from the app alone.
     public internal(set) var provider: String?
     public let state: SessionState
-    /// What the app called this login, to tell several apart.
+    /// The app's label, which distinguishes a user's logins.
     public let label: String?
-    /// What the app keeps with the login: see ``UserManager/setMetadata(_:of:)``.
+    /// The app's own data about the login: see ``UserManager/setMetadata(_:of:)``.
     public let metadata: [String: String]
     public let scope: Scope?
     public let tokenType: TokenType
@@ -41,11 +41,11 @@ public struct Login: Sendable, Equatable {
     package let hold: Hold?
     /// Members of the provider's replies that its profile keeps, such as Salesforce's `instance_url`.
     public let attributes: [String: String]
-    /// What was granted in detail (RFC 9396 §7): a JSON array as the provider wrote it, of at most 8 KiB; nil: the provider
-    /// did not say. Also among ``attributes``.
+    /// The granted authorization details (RFC 9396 §7): a JSON array as the provider wrote it, of at most 8 KiB; nil:
+    /// the provider named none. Also among ``attributes``.
     public var authorizationDetails: String? { attributes[Self.detailsName] }
     static let detailsName = "authorization_details"
-    /// What the provider said when it last refused to renew this login; nil after a success.
+    /// The provider's last refusal to renew this login; nil after a success.
     package let lastRefusal: Refusal?
     /// Whether that refusal does not pass by itself: someone must look at it.
     package let isRefused: Bool
@@ -53,7 +53,7 @@ public struct Login: Sendable, Equatable {
     /// address.
     public var subject: String? { hiddenSubject.text }
     let hiddenSubject: HiddenText
-    /// Access tokens beside the login's own, for single resources or of narrower scopes.
+    /// Access tokens in addition to the login's own, for single resources or with narrower scopes.
     package let resourceTokens: [ResourceToken]
     /// Where the login was imported from; nil: it was not, or its imported chain has ended.
     package let origin: LoginOrigin?
@@ -61,7 +61,7 @@ public struct Login: Sendable, Equatable {
     /// no limit, in listings of more than one user, and in what a change of tokens returns.
     public internal(set) var tokenLimit: TokenLimit?
 
-    /// An access token beside the login's own (RFC 8707), without the token.
+    /// An access token in addition to the login's own (RFC 8707), without the token's value.
     package struct ResourceToken: Sendable, Equatable {
         package let resource: String?
         /// The scope that was asked for; nil: what was granted.
@@ -72,7 +72,7 @@ public struct Login: Sendable, Equatable {
         package let isRejected: Bool
     }
 
-    /// What holds a login.
+    /// The reason why a login is held.
     package enum Hold: String, Sendable, Hashable, CaseIterable {
         /// The vault was restored, or its server lost commits: its refresh token may be spent.
         case restore
@@ -93,45 +93,44 @@ public struct Login: Sendable, Equatable {
         }
     }
 
-    /// Some providers end the oldest refresh token of a user and client, without a word, when there is one more than
-    /// this.
+    /// The number of refresh tokens for one user and client above which a provider silently ends the oldest one.
     public struct TokenLimit: Sendable, Equatable {
         public let maximum: Int
         /// Logins of this user at this provider that have a refresh token, as far as this vault knows.
         public let held: Int
 
-        /// Whether one more log-in ends the oldest.
+        /// Whether another log-in ends the oldest login.
         public var isReached: Bool { held >= maximum }
     }
 }
 
-/// Which other system a login comes from, and who owns its chain.
+/// The other system that a login comes from, and the owner of its chain.
 package struct LoginOrigin: Sendable, Hashable {
-    /// Who may spend the refresh token.
+    /// The system that may spend the refresh token.
     package enum Owner: String, Sendable, Hashable, CaseIterable {
         /// The other system: this vault serves the access token, and sends nothing.
         case source
         /// This vault.
         case vault
-        /// Both have: this vault sends nothing until an operator decides.
+        /// Both have spent it: this vault sends nothing until an operator decides.
         case contested
     }
 
-    /// What the operator calls the other system.
+    /// The operator's name for the other system.
     package let source: String
     package let owner: Owner
-    /// When tokens of it were last taken over.
+    /// The time at which its tokens were last taken over.
     package let takenAt: Date
-    /// The last complete reading of the source did not find the login.
+    /// Whether the last complete reading of the source did not find the login.
     package let isMissing: Bool
 }
 
-/// Where the expiry of an access token comes from.
+/// The origin of an access token's expiry.
 package enum ExpirySource: String, Sendable, Equatable, CaseIterable {
     /// The provider, or the app, gave it.
     case told
-    /// The provider gave none. Its profile knows how long such tokens usually live, or earlier tokens of the login lived
-    /// so long.
+    /// The provider gave none. It is the usual lifetime from the provider's profile, or that of the login's earlier
+    /// tokens.
     case assumed
     /// It is unknown: the token is used until ``UserManager/reportRejected(_:)``.
     case unknown

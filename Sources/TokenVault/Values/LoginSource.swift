@@ -1,7 +1,7 @@
 public import FoundationEssentials
 public import OAuthClient
 
-/// Another system from which logins are pulled when they are first needed: a move without a day of its own.
+/// Another system from which logins are pulled when they are first needed: a gradual move without a cut-over day.
 ///
 /// ```swift
 /// struct OldSystem: LoginSource {
@@ -14,8 +14,9 @@ public import OAuthClient
 /// let users = try await UserManager(vault: vault, transport: transport, options: .init(loginSource: OldSystem()))
 /// ```
 ///
-/// It is asked for users whom the vault does not know, once for any number of callers, and their call then goes on as if they
-/// had been there. A user who has been here is never pulled again, so erase users there before you erase them here.
+/// It is asked for users that the vault does not know, once for any number of callers. Their calls then continue as if
+/// the user had always been in the vault. A user who was in the vault is never pulled again, so erase users in the
+/// other system before you erase them here.
 public protocol LoginSource: Sendable {
     /// The name that the vault records for the source of a login. At most 64 bytes.
     var name: String { get }
@@ -30,7 +31,7 @@ public protocol LoginSource: Sendable {
 
 /// A login that another system has let go. Its renderings show neither tokens nor the account.
 public struct ReleasedLogin: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// What the other system calls the login: the same whenever it is given.
+    /// The other system's key of the login, which never changes.
     package var key: String
     /// The provider's name in this vault.
     package var provider: String

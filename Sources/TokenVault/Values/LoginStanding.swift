@@ -1,11 +1,11 @@
-/// How a login stands, in one word: what listings show and filters choose by.
+/// A login's status in one word, for listings and filters.
 public enum LoginStanding: String, Sendable, Hashable, CaseIterable {
-    /// Its access token is valid.
+    /// The access token is valid.
     case established
     /// A renewal may have reached the provider, and no usable reply came. The same refresh token is sent again.
     case inDoubt
-    /// The provider has refused to renew it, for a reason that does not pass by itself, such as a client secret that has
-    /// expired. It is asked again now and then.
+    /// The provider has refused to renew it, for a reason that does not pass by itself, such as an expired client
+    /// secret. It is asked again at intervals.
     case refused
     /// The access token has expired; it is renewed at the next use, or set by the app.
     case expired
@@ -17,12 +17,12 @@ public enum LoginStanding: String, Sendable, Hashable, CaseIterable {
     case needsUser
     /// Flagged until the app sets a new token, or the user logs in again.
     case dead
-    /// Ended for good; only a new log-in leads out.
+    /// Ended permanently; only a new log-in revives it.
     case terminated
 }
 
 extension Login {
-    /// How the login stands, in one word: the one of which most must be done about it.
+    /// The login's status in one word. If several apply, it is the one that needs the most attention.
     public var standing: LoginStanding {
         switch state {
         case .terminated: .terminated

@@ -1,4 +1,4 @@
-/// What is going on inside a ``SessionState``. Read, not streamed: see ``UserManager/sessionPhase(of:)``.
+/// The current phase of a ``SessionState``. Read, not streamed: see ``UserManager/sessionPhase(of:)``.
 package enum SessionPhase: String, Sendable, CaseIterable {
     // Of `established`.
 

@@ -16,10 +16,10 @@ public struct StepUpChallenge: Error, Sendable, Equatable, CustomStringConvertib
     package let contextClasses: [String]
     /// How long ago the user may have authenticated at most (`max_age`); nil: it does not say.
     package let maximumAge: Duration?
-    /// What the token must be good for, if the API says.
+    /// The scope that the token must have; nil if the API names none.
     public let scope: Scope?
 
-    /// What to begin the log-in with, so that its token is accepted.
+    /// Parameters for a log-in whose token the API accepts.
     public var logInParameters: LogInParameters {
         var parameters = LogInParameters()
         parameters.contextClasses = contextClasses

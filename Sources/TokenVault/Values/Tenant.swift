@@ -33,7 +33,7 @@ public struct Tenant: Hashable, Sendable, LosslessStringConvertible {
         return (tenant, plain)
     }
 
-    /// What a user or a provider of this tenant is called in the vault.
+    /// Returns the name in the vault of a user or a provider of this tenant.
     package func qualify(_ name: String) -> String { prefix + name }
 
     /// The plain name, if it is one of this tenant.

@@ -1,9 +1,9 @@
 public import FoundationEssentials
 
-/// What a vault knows about a user.
+/// A user as the vault knows them.
 public struct User: Sendable, Equatable {
     public internal(set) var id: String
-    /// The random name by which the audit trail calls the user.
+    /// The random name of the user in the audit trail.
     package let handle: String
     public let isEnabled: Bool
     /// In the order in which they were made.

@@ -8,7 +8,7 @@ public struct UserManagerOptions: Sendable {
     /// ``VaultError/Code/refreshStalled``. Nil: a minute, or more where the provider may take longer for one request.
     /// While that process asks its app, ``handlerTimeLimit`` comes on top; without one there is no limit.
     public var stallLimit: Duration?
-    /// What happens when that time is over.
+    /// The action after that time.
     public var stallPolicy: StallPolicy
     /// How often renewals of processes that have ended, and those that are in doubt, are looked for. Nil: only
     /// when a call needs such a login: for programs that run for a moment.
@@ -79,10 +79,10 @@ public struct UserManagerOptions: Sendable {
         self.random = random
     }
 
-    /// What ``handlerTimeLimit`` is by default.
+    /// The default of ``handlerTimeLimit``.
     package static let usualHandlerTimeLimit = Duration.seconds(60)
 
-    /// What to do about a living process that has begun a renewal and has stalled.
+    /// How to treat a living process that has begun a renewal and has stalled.
     public enum StallPolicy: String, Sendable, Equatable, CaseIterable {
         /// Nothing: it may still send. Callers get an error, and an operator decides.
         case safety

@@ -10,7 +10,7 @@ public struct VaultToken: Sendable {
     /// When it expires; nil if unknown.
     public let expiresAt: Date?
     package let expirySource: ExpirySource
-    /// What it may be used for; nil if unknown.
+    /// Its scope; nil if unknown.
     public var scope: Scope? { Scope(stored: scopeText) }
     public let login: LoginID
     /// Which link of the login's chain it is. ``UserManager/reportRejected(_:)`` renews once per generation.

@@ -70,7 +70,7 @@ extension KeySource {
 package enum SecretFiles {
     /// Reads one under the rules that hold for key files.
     ///
-    /// - Throws: ``VaultError/Code/keyMissing`` or ``VaultError/Code/keyUnsafe``.
+    /// - Throws: ``VaultError/Code/keyMissing``, or `keyUnsafe`.
     package static func read(_ path: String, title: String, atMost limit: Int) throws -> [UInt8] {
         try VaultError.translating {
             let bytes = try KeyFileReader(path: path, title: title, limit: limit).read()
@@ -81,6 +81,6 @@ package enum SecretFiles {
     /// As environment variables that held one are forgotten.
     package static func forgetVariable(_ name: String) { EnvironmentVariable.forget(name) }
 
-    /// Whether a file lies on a file system in memory; nil if that cannot be known.
+    /// Whether a file is on a file system in memory; nil if that is unknown.
     package static func isInMemory(_ path: String) -> Bool? { MountView(ofFileAt: path)?.isMemory }
 }

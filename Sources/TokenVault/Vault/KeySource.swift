@@ -27,9 +27,11 @@ public struct KeySource: Sendable {
     }
 
     /// The line of a key file that came from elsewhere, such as a secret manager.
-    public static func keyLine(_ line: KeyLine) -> KeySource {
-        KeySource(kind: .keyLine(line))
-    }
+    ///
+    /// The text is copied into memory that is wiped when the source is no longer needed; no rendering shows it.
+    public static func keyLine(_ line: String) -> KeySource { .keyLine(KeyLine(line)) }
+
+    package static func keyLine(_ line: KeyLine) -> KeySource { KeySource(kind: .keyLine(line)) }
 
     /// A key file that systemd hands to this service: `LoadCredential=NAME:PATH` or `LoadCredentialEncrypted=`.
     public static func credential(_ name: String) -> KeySource {
@@ -52,7 +54,7 @@ public struct KeySource: Sendable {
     ///
     /// - Parameters:
     ///   - arguments: The program's absolute path and its first arguments; `wrap` or `unwrap` follows.
-    ///   - variables: Names of environment variables that it gets beside `PATH`, `HOME` and `LANG`.
+    ///   - variables: Names of environment variables that it gets in addition to `PATH`, `HOME` and `LANG`.
     public static func wrapped(by arguments: [String], passing variables: [String] = []) -> KeySource {
         KeySource(kind: .wrapped(arguments, passing: variables))
     }
@@ -63,9 +65,13 @@ public struct KeySource: Sendable {
     }
 
     /// A passphrase, stretched with Argon2id: 3 passes over 256 MiB where a slot is made; opening uses the slot's own cost.
-    public static func passphrase(_ passphrase: Passphrase) -> KeySource { .passphrase(passphrase, cost: .standard) }
+    ///
+    /// It is the bytes of the text in UTF-8, as they are: nothing is normalized. One keyboard may make an `é` of one code point and
+    /// another one of two, and then they are two passphrases. The text is copied into memory that is wiped when the source is no
+    /// longer needed; no rendering shows it.
+    public static func passphrase(_ passphrase: String) -> KeySource { .passphrase(Passphrase(passphrase)) }
 
-    package static func passphrase(_ passphrase: Passphrase, cost: PassphraseCost) -> KeySource {
+    package static func passphrase(_ passphrase: Passphrase, cost: PassphraseCost = .standard) -> KeySource {
         KeySource(kind: .passphrase(passphrase, cost))
     }
 }
@@ -74,28 +80,28 @@ public struct KeySource: Sendable {
 ///
 /// ```swift
 /// struct SecretManager: KeyProvider {
-///     func key() async throws -> KeySource { .keyLine(KeyLine(try await client.secret("vault-key"))) }
+///     func key() async throws -> KeySource { .keyLine(try await client.secret("vault-key")) }
 /// }
 /// ```
 public protocol KeyProvider: Sendable {
-    /// Any source but another provider. What it throws is what opening the vault throws.
+    /// Returns any source except another provider. Opening the vault rethrows its errors.
     func key() async throws -> KeySource
 }
 
 /// The line of a key file, as ``KeyFiles/generate(at:)`` writes it: redacted in every rendering, its bytes wiped when it
 /// goes.
-public struct KeyLine: Sendable {
+package struct KeyLine: Sendable {
     package let bytes: SecretBytes
 
-    public init(_ text: String) { bytes = SecretBytes(utf8: text) }
+    package init(_ text: String) { bytes = SecretBytes(utf8: text) }
 
     package init(_ bytes: SecretBytes) { self.bytes = bytes }
 }
 
 extension KeyLine: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    public var description: String { "<redacted>" }
-    public var debugDescription: String { "<redacted>" }
-    public var customMirror: Mirror { Mirror(self, children: []) }
+    package var description: String { "<redacted>" }
+    package var debugDescription: String { "<redacted>" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// How much work it is to try one passphrase.
@@ -112,16 +118,16 @@ package struct PassphraseCost: Sendable, Equatable {
 ///
 /// It is the bytes of the text in UTF-8, as they come: nothing is normalized. One keyboard may make an `é` of one code
 /// point and another one of two, and then they are two passphrases.
-public struct Passphrase: Sendable {
+package struct Passphrase: Sendable {
     package let bytes: SecretBytes
 
-    public init(_ text: String) {
+    package init(_ text: String) {
         bytes = SecretBytes(utf8: text)
     }
 }
 
 extension Passphrase: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    public var description: String { "<redacted>" }
-    public var debugDescription: String { "<redacted>" }
-    public var customMirror: Mirror { Mirror(self, children: []) }
+    package var description: String { "<redacted>" }
+    package var debugDescription: String { "<redacted>" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
 }

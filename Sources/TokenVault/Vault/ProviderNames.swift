@@ -2,11 +2,11 @@ import Synchronization
 import VaultCrypto
 import VaultStorage
 
-/// What providers are called, so that a row need not be opened for its name each time. A name is known with the tag of the
-/// row's cell: a provider that was changed, or replaced, has another one.
+/// A cache of the providers' names, so that a row need not be opened for its name each time. A name is kept with the
+/// tag of the row's cell: a provider that was changed or replaced has another tag.
 ///
-/// Also which provider each name meant last. That can become wrong: a provider without logins can be removed, and its name
-/// given to another. A caller that finds no login there reads the provider again.
+/// It also keeps the last provider of each name. That can become wrong: a provider without logins can be removed, and
+/// its name given to another. A caller that finds no login there reads the provider again.
 final class ProviderNames: Sendable {
     private static let most = 20_000
 

@@ -30,7 +30,7 @@ struct Routine: Sendable {
         }
     }
 
-    /// - Parameter turn: Does what is due, and gives the time until something is to be done again.
+    /// - Parameter turn: Does the work that is due, and returns the time until the next work.
     func run(_ turn: @Sendable () async -> Duration) async throws {
         try vault.requireOpen()
         let wakeup = wakeup

@@ -2,7 +2,7 @@ package import VaultStorage
 
 // Every write of a login and of its user goes this way, so that what follows from a write follows from each of them.
 extension Vault {
-    /// Tells handlers under way that their answer is no longer wanted.
+    /// Notifies handlers under way that their answer is no longer wanted.
     package func supersedeHandlers(of logins: [LoginHandle]) { superseding.fire(logins) }
 
     /// Changes a login, and leaves it due when it is due.
@@ -59,7 +59,7 @@ extension Vault {
         try await store.insertLogin(scheduled(draft))
     }
 
-    /// Leaves a login that is to be inserted due when it is due.
+    /// Returns the draft of a new login with its due time.
     func scheduled(_ draft: LoginDraft) -> LoginDraft {
         var draft = draft
         let (session, refresh, provider) = (draft.session, draft.refresh, draft.provider)

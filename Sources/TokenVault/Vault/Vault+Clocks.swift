@@ -1,7 +1,7 @@
 package import VaultStorage
 
 extension Vault {
-    /// Looks whether the wall clock was set.
+    /// Checks whether the wall clock was set.
     @discardableResult
     func checkClock() -> Duration {
         guard let (now, uptime) = ClockWatch.read(timeSource) else { return .zero }

@@ -83,7 +83,7 @@ package struct LoginCounts: Sendable, Equatable {
     }
 }
 
-/// Logins that fit a filter. Each iterator reads the vault anew.
+/// Logins that match a filter. Each iterator reads the vault again.
 package struct FilteredLogins: AsyncSequence, Sendable {
     package typealias Element = LoginEntry
     package typealias Failure = any Error
@@ -127,7 +127,7 @@ package struct FilteredLogins: AsyncSequence, Sendable {
         var isOver = false
         var isChecked = false
 
-        /// What fits of the next page, perhaps nothing; nil after the last.
+        /// Returns the matching logins of the next page, perhaps none; nil after the last page.
         package mutating func next() async throws -> (entries: [LoginEntry], seen: Int)? {
             guard !isOver else { return nil }
             try Task.checkCancellation()

@@ -83,7 +83,7 @@ extension Vault {
         }
     }
 
-    /// What the app may know of a stored login.
+    /// Returns the public view of a stored login.
     ///
     /// - Parameter isNew: Whether the login was made just now.
     package func describe(_ stored: StoredLogin, isNew: Bool = false) async -> Login {

@@ -15,7 +15,7 @@ extension Vault {
     ///   - recipients: Recipients of age, `age1…`, that get a slot of their own: recovery keys, whose identities need
     ///     never be on this machine.
     ///   - options: How it is opened.
-    /// - Throws: ``VaultError``, for instance ``VaultError/Code/vaultExists``.
+    /// - Throws: ``VaultError``, with the code `vaultExists` if there is already a file.
     public static func create(
         at path: String, unlockedBy source: KeySource, recoverableBy recipients: [String] = [],
         options: VaultOptions = .init()
@@ -23,10 +23,10 @@ extension Vault {
         try await create(in: .sqlite(path), unlockedBy: source, recoverableBy: recipients, options: options)
     }
 
-    /// The same, wherever vaults can lie. On a server, the schema must be empty, or not there yet.
+    /// Creates a vault in any location. On a server, the schema must be empty or missing.
     ///
     /// - Parameters:
-    ///   - location: Where it is made.
+    ///   - location: The new vault's location.
     ///   - source: The key of the first slot.
     ///   - recipients: As ``create(at:unlockedBy:recoverableBy:options:)``.
     ///   - options: How it is opened.
@@ -64,7 +64,7 @@ extension Vault {
         try await open(in: .sqlite(path), unlockedBy: source, options: options)
     }
 
-    /// Opens a vault, wherever it lies.
+    /// Opens a vault in any location.
     ///
     /// - Throws: As ``open(at:unlockedBy:options:)``.
     public static func open(
@@ -169,7 +169,7 @@ extension Vault {
         try await acceptForWitness(in: .sqlite(path), unlockedBy: source, options: options)
     }
 
-    /// The same, wherever the vault lies.
+    /// The same for a vault in any location.
     ///
     /// - Returns: Whether all logins were held by this.
     @discardableResult

@@ -8,7 +8,7 @@ extension Vault {
     /// for a vault whose content is moved to another one, or was; the code is ``VaultError/Code/moved``.
     public var readOnlyReason: String? { (store.readOnlyRefusal ?? store.context.moveRefusal)?.reason }
 
-    /// What is to be done if the reason is a disk that has failed; nil: it is another one.
+    /// A hint if the reason is a disk that has failed; nil: the reason is another one.
     package var failedDiskHint: String? {
         let failed = StoreError.turnedReadOnly
         return store.readOnlyRefusal?.reason == failed.reason ? failed.hint : nil

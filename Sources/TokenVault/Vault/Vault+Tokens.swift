@@ -2,7 +2,7 @@ import OAuthClient
 import VaultCrypto
 import VaultStorage
 
-// What a stored token is good for, now.
+// Checks of a stored token at the current time.
 extension Vault {
     /// Judges a stored token by the clock that counts for it.
     func judge(_ stored: some StoredSession) -> TokenClassifier { judge(stored.session, at: stored.position, .own) }
@@ -24,7 +24,7 @@ extension Vault {
                     stored.generation, target, snapshot)
             }
         }
-        // What nearly every read wants lies in the session's fields: no record is made of it first.
+        // The session's fields suffice for nearly every read, so no record is decoded first.
         guard let accessToken = session.accessToken else { return nil }
         return token(
             accessToken, session.tokenType, session.expiresAt, session.isExpiryAssumed, session.scope,

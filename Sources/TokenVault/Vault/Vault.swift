@@ -46,7 +46,7 @@ public final class Vault: Sendable {
     let logger: Logger
     /// Reports what happens to logins.
     let sessions: SessionFeed
-    /// Handlers under way, to be told when their answer is no longer wanted.
+    /// Handlers under way, which are notified when their answer is no longer wanted.
     let superseding = Superseding()
     let clock = ClockWatch()
     let knownNames = ProviderNames()
@@ -125,7 +125,7 @@ public final class Vault: Sendable {
     }
 }
 
-// What renewals need of the vault.
+// The vault's part in renewals.
 extension Vault {
     /// Runs the action when the vault begins to close; at once if it does already. A caller that has nothing left to
     /// end forgets it, because a vault outlives its managers.

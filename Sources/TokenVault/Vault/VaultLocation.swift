@@ -2,7 +2,7 @@ package import VaultCrypto
 import VaultSQLite
 package import VaultStorage
 
-/// Where a vault lies: in a file, or on a database server.
+/// The location of a vault: a file, or a schema on a database server.
 ///
 /// ```swift
 /// let vault = try await Vault.open(in: .sqlite("/var/lib/app/tokens.vault"), unlockedBy: .keyFile("/etc/app/vault.key"))
@@ -23,7 +23,7 @@ public struct VaultLocation: Sendable, CustomStringConvertible {
     public var description: String { engine.description }
 }
 
-/// What keeps vaults. Calls may block; they throw ``StoreError``.
+/// A storage engine for vaults. Calls may block; they throw ``StoreError``.
 package protocol VaultEngine: Sendable, CustomStringConvertible {
     /// Makes a vault. Wherever the process is killed, there is a whole vault then, or nothing.
     ///
@@ -38,7 +38,7 @@ package protocol VaultEngine: Sendable, CustomStringConvertible {
         by actor: AuditActor?, clock: @escaping @Sendable () -> Timestamp
     ) throws -> any VaultStore
 
-    /// What has been, and what would be, done to the schema. Needs no key.
+    /// The schema's past and pending migrations. Needs no key.
     func migrations(trustsFileSystem: Bool) throws -> [MigrationStep]
     /// Copies from before migrations.
     func migrationSnapshots() throws -> [MigrationSnapshot]

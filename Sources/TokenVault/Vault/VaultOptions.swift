@@ -13,23 +13,23 @@ public struct VaultOptions: Sendable {
     public var timeSource: any TimeSource
     /// Messages are constant; nothing above `debug` in normal work; never a secret, never a user id.
     public var logger: Logger
-    /// When events come; see ``UserManager/events(of:)``.
+    /// The timing of events; see ``UserManager/events(of:)``.
     public var sessionEvents: SessionEventOptions
     /// The most memory, in bytes, that a passphrase slot may ask for when the vault is opened. A slot of this library
     /// asks for 256 MiB; an attacker who can write to the file can plant one that asks for more.
     public var passphraseMemoryLimit: Int
-    /// What remembers the newest state of the vault, apart from it; see ``VaultWitness``.
+    /// The witness, which keeps the newest state of the vault apart from it; see ``VaultWitness``.
     public var witness: VaultWitness?
     /// An absolute path on this machine. There, the pin of a vault proves that a key of a recipient or of a wrapping program
     /// opens just this vault, and not another one in its place. Nil: the service's `STATE_DIRECTORY`, or
     /// `~/.local/state/tokenvault`. Only vaults with such key slots have a pin.
     public var stateDirectory: String?
-    /// Whether a vault without a pin is opened by such a key: because its origin is known, or is to be looked at.
+    /// Whether such a key opens a vault without a pin, because the vault's origin is known or the caller inspects it.
     package var trustsUnpinned = false
-    /// Whom the audit trail names for what is changed; nil: nobody, as a service does.
+    /// The person whom the audit trail names for changes; nil: none, as for a service.
     package var actor: Actor?
 
-    /// The person who works with the vault by a tool.
+    /// A person who uses the vault with a tool.
     package struct Actor: Sendable, Equatable {
         /// As the audit trail keeps it.
         package let kept: AuditActor

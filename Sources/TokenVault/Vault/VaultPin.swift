@@ -88,7 +88,7 @@ struct VaultPin: Sendable {
 
 extension Vault {
     /// Remembers on this machine which vault is at this place, for openings by a recipient's identity or a wrapping program.
-    /// To be called once it is certain that the vault is the one that is meant.
+    /// Call it only when it is certain that this is the intended vault.
     ///
     /// - Returns: The path of the file.
     @discardableResult
@@ -97,7 +97,8 @@ extension Vault {
         return pin.path ?? ""
     }
 
-    /// The same if a key slot needs it. What cannot be written now is asked for when such a slot opens the vault.
+    /// The same if a key slot needs it. If the pin cannot be written now, the vault asks for it when such a slot opens
+    /// it.
     package func writePinIfNeeded() async {
         do {
             guard try await store.keySlots().contains(where: \.description.kind.isForgeable) else { return }

@@ -1,17 +1,18 @@
-/// What remembers the vault's newest state, apart from the vault. With it, an older state that was put back is
-/// recognised when the vault is opened, and by processes that run: nothing is sent then, because an old refresh token
-/// that is sent once more can end a login. A copy of the vault that is used beside it is told from that.
+/// A record of the vault's newest state, apart from the vault. With it, an older state that was put back is recognised
+/// when the vault is opened, and by running processes. Then nothing is sent, because sending an old refresh token again
+/// can end a login. The witness distinguishes this from a copy of the vault that is used at the same time.
 ///
-/// It belongs on another file system than the vault, better on another machine. Every process that opens the vault must
-/// name the same one. It is told of a change after that was committed. If it cannot be told, that is logged, and the vault
-/// goes on; but a vault whose witness cannot be asked is not opened.
+/// Keep it on another file system than the vault, better on another machine. Every process that opens the vault must
+/// name the same witness. The witness learns of a change after the commit. If it cannot be notified, that is logged,
+/// and the vault continues; but a vault whose witness cannot be asked is not opened.
 public struct VaultWitness: Sendable, Equatable {
-    /// What keeps the newest state.
+    /// The place where the newest state is kept.
     public enum Keeper: Sendable, Equatable {
         /// A file at this path. It is looked at, and written, at most once a second, and written when the vault is closed.
         case file(String)
-        /// A program of yours: its absolute path, and its arguments. It is asked when the vault is opened, at most every 30
-        /// seconds while the vault is in use, and told when the vault is closed. `docs/vaultctl.md` says what it must do.
+        /// A program of yours: its absolute path, and its arguments. It is asked when the vault is opened and at most
+        /// every 30 seconds while the vault is in use, and is notified when the vault is closed. `docs/vaultctl.md`
+        /// says what it must do.
         case program([String])
     }
 
@@ -19,8 +20,8 @@ public struct VaultWitness: Sendable, Equatable {
     /// Whether a change counts as durable only once the witness has it. With a program, each change then waits for it.
     package var isWrittenAtEveryCommit: Bool
     /// A file to which each login is written before its refresh token is sent, one line each: the number of an audit row,
-    /// the login's id, and the generation of the token. After a loss it tells which logins may have moved on since a
-    /// backup was made. It grows by some 50 bytes with each renewal; begin a new one after each backup.
+    /// the login's id, and the generation of the token. After a loss it shows which logins may have been renewed since
+    /// a backup was made. It grows by some 50 bytes with each renewal; begin a new one after each backup.
     package var intentLog: String?
     /// Whether the witness may have no note yet, and gets its first one when the vault is opened. Otherwise a vault whose
     /// witness has no note is refused as ``VaultError/Code/rollbackSuspected``: its disk may not be mounted.

@@ -9,7 +9,7 @@ package final class LineProgram {
     private let program: OperatorProgram
     private let longest: Int
     private var process = ChildProcess()
-    /// Nil once it has been told that no more comes.
+    /// The program's standard input; nil once it is closed.
     private var input: Descriptor?
     private let output: Descriptor
     /// Printed bytes that have not been consumed yet.

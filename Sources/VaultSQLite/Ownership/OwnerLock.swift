@@ -225,6 +225,6 @@ package final class OwnerLock: Ownership {
         isOurProcess && files.withLock { $0?.areIntact ?? true }
     }
 
-    /// Lets other processes take over. This process then holds no lock, and cannot tell whether others have died.
+    /// Lets other processes take over. This process then holds no lock, and cannot detect whether others have died.
     func release() { files.withLock { $0 = nil } }
 }

@@ -26,7 +26,7 @@ import VaultStorage
         case doubtful(StoreError)
     }
 
-    /// What happens to a WAL that is completely in the database file.
+    /// The next step for a WAL that is completely in the database file.
     enum Rest {
         /// The next commit decides.
         case stays

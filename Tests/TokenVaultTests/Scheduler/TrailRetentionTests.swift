@@ -68,7 +68,7 @@ struct TrailRetentionTests {
         let world = try await World()
         try await Self.fill(world, 3_000)
         world.time.advance(by: Self.day * 400)
-        try await world.scheduling(SchedulerOptions(auditRetention: nil)) { scheduler in
+        try await world.scheduling(SchedulerOptions(auditAge: nil)) { scheduler in
             await world.pass(upTo: .seconds(1_400), step: .seconds(100))
             #expect(scheduler.report.auditEntriesRemoved == 0)
         }
