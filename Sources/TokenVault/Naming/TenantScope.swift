@@ -44,9 +44,12 @@ package struct TenantScope: Hashable, Sendable {
         guard let tenant else { return login }
         var login = login
         login.userId = tenant.plain(login.userId) ?? login.userId
-        login.provider = login.provider.map { tenant.plain($0) ?? $0 }
+        login.provider = login.provider.map { plain(provider: $0) }
         return login
     }
+
+    /// The provider's name within the tenant.
+    func plain(provider name: String) -> String { tenant?.plain(name) ?? name }
 
     func plain(_ user: User) -> User {
         guard let tenant else { return user }

@@ -66,9 +66,8 @@ extension Vault {
 extension TenantScope {
     /// With its name within the tenant.
     func plain(_ provider: Provider) -> Provider {
-        guard let tenant else { return provider }
         var provider = provider
-        provider.name = tenant.plain(provider.name) ?? provider.name
+        provider.name = plain(provider: provider.name)
         return provider
     }
 }

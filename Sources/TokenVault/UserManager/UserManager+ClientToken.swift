@@ -37,7 +37,9 @@ extension UserManager {
             isBound: try provider.record.dpop.wantsKey(dpop))
         let demand: RenewalDemand =
             request.renewsNow ? clientTokens.demandForNewer(key) : .validity(request.minimumValidity)
-        return try await clientTokens.token(key, of: provider, demand, deadline: request.deadline)
+        var token = try await clientTokens.token(key, of: provider, demand, deadline: request.deadline)
+        token.provider = names.plain(provider: token.provider)
+        return token
     }
 
     /// Reports that an API refused this token of the client (401). It is not given out again, and another one is

@@ -13,12 +13,15 @@ public struct ClientToken: Sendable {
     /// Its scope; nil if neither the request nor the provider named one.
     public let scope: Scope?
     /// The provider's name in the vault.
-    public let provider: String
+    public internal(set) var provider: String
     /// The one resource that it is for (RFC 8707); nil: the provider decides.
     public var resource: String? { key.target.resource }
     /// Rises with each token that this process fetches. ``UserManager/reportRejected(clientToken:)`` fetches
     /// another one once per generation.
     public let generation: Int
+
+    /// The random name of the provider's row, which no two tenants share.
+    package var providerHandle: String { key.provider.text }
 
     let key: ClientTokenKey
     let obtainedAt: Timestamp

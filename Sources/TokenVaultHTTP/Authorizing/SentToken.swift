@@ -15,7 +15,7 @@ enum SentToken: Sendable {
     var owner: Owner {
         switch self {
         case .login(let token): .login(token.login)
-        case .client(let token): .client(provider: token.provider, resource: token.resource)
+        case .client(let token): .client(provider: token.providerHandle, resource: token.resource)
         }
     }
 }

@@ -69,6 +69,22 @@ struct ClientTokenWireTests {
         }
     }
 
+    @Test func aScopedClientUsesItsTenantsProvider() async throws {
+        try await withClient { server, users, client in
+            let tenant = try #require(Tenant("contoso"))
+            let scoped = client.scoped(to: tenant)
+            await #expect(throws: VaultError.self) { try await scoped.send(request(server), asClientOf: "dev") }
+            try await users.vault.addProvider(
+                ProviderRegistration(
+                    name: "dev", tokenEndpoint: server.endpoint("/token"), clientID: ClientID("app"),
+                    authentication: .clientSecretBasic(ClientSecret("CANARY-secret"))),
+                of: tenant)
+            let response = try await scoped.send(request(server), asClientOf: "dev")
+            #expect(response.head.status == .ok)
+            #expect(response.clientToken?.provider == "dev")
+        }
+    }
+
     @Test func aBoundTokenOpensAResourceThatWantsNonces() async throws {
         try await withClient(requiresDPoP: true, { $0.noncePolicy = .requiredOnce }) { server, users, client in
             let response = try await client.send(request(server), asClientOf: "dev")

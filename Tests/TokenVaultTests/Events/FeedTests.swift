@@ -82,8 +82,8 @@ struct FeedTests {
         try await world.set(login, "2")
         try await world.set(login, "3")
         for index in iterators.indices {
-            #expect(await iterators[index].next()?.generation == 2)
-            #expect(await iterators[index].next()?.generation == 3)
+            #expect(await iterators[index].next(isolation: nil)?.generation == 2)
+            #expect(await iterators[index].next(isolation: nil)?.generation == 3)
         }
     }
 
@@ -100,11 +100,11 @@ struct FeedTests {
             try await world.set(login, "\(round)", lifetime: .seconds(-1))
             try await world.set(login, "\(round) again")
             let (expired, good) = (2 * round + 2, 2 * round + 3)
-            await #expect(events.next()?.generation == expired)
-            await #expect(all.next()?.generation == expired)
-            await #expect(states.next() == .established)
-            await #expect(states.next() == .tokenExpired(nil))
-            await #expect(states.next() == .established)
+            await #expect(events.next(isolation: nil)?.generation == expired)
+            await #expect(all.next(isolation: nil)?.generation == expired)
+            await #expect(states.next(isolation: nil) == .established)
+            await #expect(states.next(isolation: nil) == .tokenExpired(nil))
+            await #expect(states.next(isolation: nil) == .established)
             await #expect(try world.stored(login).position.generation == Int64(good))
         }
     }
