@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 import TokenVault
 
 /// A key in errors: what it is, where it is, and what named it.
@@ -25,7 +25,7 @@ struct KeyInUse {
         switch key {
         case .command(let arguments), .wrapped(let arguments):
             arguments.dropFirst().first {
-                unsafe !$0.isEmpty && !"/-".contains($0.prefix(1)) && ($0.contains(".") || access($0, F_OK) == 0)
+                !$0.isEmpty && !"/-".contains($0.prefix(1)) && ($0.contains(".") || NamedFile($0).exists)
             }
         default: nil
         }

@@ -1,7 +1,7 @@
 import ArgumentParser
-import Glibc
 import LoopbackRedirect
 import OAuthClient
+import Platform
 import TokenVault
 
 struct LoginOpenCommand: VaultCommand {
@@ -117,8 +117,8 @@ struct LoginOpenCommand: VaultCommand {
 
     /// Whose browser may come back: this user's, and of an administrator with `sudo` the person's own.
     private static func users(_ environment: [String: String]) -> Set<UInt32> {
-        let person = geteuid() == 0 ? environment["SUDO_UID"].flatMap { UInt32($0) } : nil
-        return Set([getuid(), geteuid()] + [person].compactMap(\.self))
+        let person = UserID.current.isRoot ? environment["SUDO_UID"].flatMap { UInt32($0) } : nil
+        return Set([UserID.real.number, UserID.current.number] + [person].compactMap(\.self))
     }
 
     /// The URL is printed in a quiet run, too: without it no one can go on.
