@@ -180,7 +180,7 @@ let package = Package(
         .target(
             name: "VaultControl",
             dependencies: [
-                "CBuild", "CProcess", "LoopbackRedirect", "OAuthClient", "Platform", "TokenVault", "TokenVaultHTTP",
+                "CBuild", "LoopbackRedirect", "OAuthClient", "Platform", "TokenVault", "TokenVaultHTTP",
                 "TokenVaultPostgreSQL", "VaultAdministration", "VaultImport", "VaultStorage",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -191,7 +191,7 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]
         ),
-        .executableTarget(name: "vaultctl", dependencies: ["VaultControl"]),
+        .executableTarget(name: "vaultctl", dependencies: ["Platform", "VaultControl"]),
 
         // Readers of strangers' bytes, each with what must hold for every input: for scripts/proofs/fuzz and for the tests.
         .target(
@@ -378,7 +378,7 @@ let package = Package(
         .testTarget(
             name: "VaultControlTests",
             dependencies: [
-                "DevAuthorizationServer", "EngineSupport", "LoopbackRedirect", "OAuthClient", "RawSockets",
+                "DevAuthorizationServer", "EngineSupport", "LoopbackRedirect", "OAuthClient", "Platform", "RawSockets",
                 "TestCertificates", "TestSupport", "TokenVault", "TokenVaultHTTP", "VaultAdministration",
                 "VaultControl", "VaultImport",
                 "vaultctl",

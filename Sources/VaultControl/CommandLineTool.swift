@@ -1,5 +1,4 @@
 import ArgumentParser
-import Glibc
 import Platform
 import Synchronization
 import TokenVault
@@ -15,11 +14,11 @@ public enum CommandLineTool {
     /// Runs the program in this process's streams and returns its exit code.
     public static func main() async -> Int32 {
         // When a reader such as `head` goes away, do not die silently.
-        signal(SIGPIPE, SIG_IGN)
+        Signal.noReader.ignore()
         // Nor at a file size limit: the write fails with a reason.
-        signal(SIGXFSZ, SIG_IGN)
+        Signal.fileTooLarge.ignore()
         let console = Console(
-            input: STDIN_FILENO, output: STDOUT_FILENO, error: STDERR_FILENO, environment: Environment.variables)
+            input: .standardInput, output: .standardOutput, error: .standardError, environment: Environment.variables)
         let arguments = Array(CommandLine.arguments.dropFirst())
         if let failure = StartingConditions.failure {
             Invocation(console: console, isJSON: arguments.contains("--json"), isQuiet: false).report(failure)

@@ -1,6 +1,6 @@
-import Glibc
+import Platform
 import VaultControl
 
 // Before anything else: what comes later takes time, and a terminal's Ctrl-\ may come meanwhile.
 CommandLineTool.harden()
-exit(await CommandLineTool.main())
+CurrentProcess.exit(await CommandLineTool.main())

@@ -117,6 +117,11 @@ extension OpenDescriptor {
         try unsafe bytes.span.bytes.withUnsafeBytes { bytes throws(SystemError) in unsafe try write(bytes) }
     }
 
+    /// Writes once, and perhaps only a part.
+    package func write(_ bytes: ArraySlice<UInt8>) throws(SystemError) -> Int {
+        try unsafe bytes.span.bytes.withUnsafeBytes { bytes throws(SystemError) in try unsafe write(bytes) }
+    }
+
     /// Writes once, at an offset, and perhaps only a part.
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(SystemError) -> Int {
         do { return try unsafe system.write(toAbsoluteOffset: offset, bytes) } catch { throw SystemError(error) }

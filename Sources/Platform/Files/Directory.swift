@@ -40,6 +40,13 @@ package enum Directory {
         return unsafe String(cString: path)
     }
 
+    /// Makes one of mode 0700 in another one, under a name of its own that begins so. Gives its path.
+    package static func makeTemporary(in parent: String, named prefix: String) throws(SystemError) -> String {
+        var template = Array((parent + "/" + prefix + "XXXXXX").utf8CString)
+        guard unsafe mkdtemp(&template) != nil else { throw .last }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
     /// Makes the names in it durable.
     package static func synchronize(_ path: String) throws(SystemError) {
         try Descriptor(path, for: .reading, .directory).synchronize()

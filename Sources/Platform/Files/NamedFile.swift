@@ -4,12 +4,15 @@ import Glibc
 /// A name in the file system, and what can be done with it without opening the file.
 package struct NamedFile: Sendable {
     package enum Right: Sendable {
+        /// To be seen at all.
+        case existence
         case reading, writing, executing
         /// In a directory: to make files and remove them.
         case changing
 
         fileprivate var mode: Int32 {
             switch self {
+            case .existence: F_OK
             case .reading: R_OK
             case .writing: W_OK
             case .executing: X_OK
@@ -23,7 +26,7 @@ package struct NamedFile: Sendable {
     package init(_ path: String) { self.path = path }
 
     /// Whether something is there. A symbolic link stands for what it leads to.
-    package var exists: Bool { unsafe access(path, F_OK) == 0 }
+    package var exists: Bool { allows(.existence) }
 
     /// Whether this process may; so also if the file system is read-only, say. A symbolic link stands for what it leads to.
     package func allows(_ right: Right) -> Bool { unsafe access(path, right.mode) == 0 }
@@ -62,6 +65,9 @@ package struct NamedFile: Sendable {
     package func link(as other: String) throws(SystemError) {
         guard unsafe Glibc.link(path, other) == 0 else { throw .last }
     }
+
+    /// Removes an empty directory, if that can be done.
+    package func discardDirectory() { unsafe _ = rmdir(path) }
 
     /// - Parameter permissions: the umask takes some away.
     package func makeDirectory(permissions: UInt32 = 0o700) throws(SystemError) {

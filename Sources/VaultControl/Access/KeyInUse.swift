@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 import TokenVault
 
 /// A key as errors name it: its kind, its path and the setting that named it.
@@ -26,7 +26,7 @@ struct KeyInUse {
         switch key {
         case .command(let arguments), .wrapped(let arguments):
             arguments.dropFirst().first {
-                unsafe !$0.isEmpty && !"/-".contains($0.prefix(1)) && ($0.contains(".") || access($0, F_OK) == 0)
+                !$0.isEmpty && !"/-".contains($0.prefix(1)) && ($0.contains(".") || NamedFile($0).exists)
             }
         default: nil
         }

@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 import TokenVault
 import TokenVaultPostgreSQL
 
@@ -105,7 +105,7 @@ extension VaultAccess {
         var hints: [String] = []
         if let file = key.file, let kind = FileKind(file.path), let hint = hint(kind, for: key) { hints.append(hint) }
         if case .wrapped(let program) = key.key {
-            let isThere = unsafe access(program.first ?? "", X_OK) == 0
+            let isThere = NamedFile(program.first ?? "").allows(.executing)
             hints.append(
                 isThere
                     ? "no slot is wrapped by this program; with a key that works, vaultctl key list shows all key slots"
@@ -242,10 +242,11 @@ extension VaultAccess {
     /// The library's sentence with the path, and a hint that fits the caller.
     private func named(_ error: VaultError, _ place: NamedPlace) -> Failure {
         var failure = Failure(error)
-        var status = stat()
         // Root must not take a service's vault away from it.
-        if error.code == .unsafeFile, geteuid() == 0, unsafe stat(place.path, &status) == 0, status.st_uid != 0 {
-            failure.hints = ["run vaultctl as its owner: runuser -u \(PathProblem.owner(status)) -- vaultctl …"]
+        if error.code == .unsafeFile, UserID.current.isRoot,
+            let status = try? FileStatus(at: place.path, followingLinks: true), !status.owner.isRoot
+        {
+            failure.hints = ["run vaultctl as its owner: runuser -u \(PathProblem.words(status.owner)) -- vaultctl …"]
         }
         let name = place.path.split(separator: "/").last.map(String.init) ?? place.path
         // An error about a witness or a pin names its own path.

@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 import TokenVault
 import TokenVaultPostgreSQL
 
@@ -100,13 +100,13 @@ extension VaultAccess {
                     "name a new file in it: \(Printable.path(target + (target.hasSuffix("/") ? "" : "/") + "NAME.vault"))"
             )
         }
-        let directory = InputFile.directory(of: target)
+        let directory = PathName.directory(of: target)
         if let kind = FileKind(directory), kind != .directory {
             throw .usage(
                 "\(Printable.path(directory)) is a file: no vault can be made in it (TARGET)",
                 hint: "name a new file in a directory")
         }
-        guard unsafe access(directory, F_OK) != 0 else { return }
+        guard !NamedFile(directory).exists else { return }
         throw Failure(
             .notFound, "there is no directory \(Printable.path(directory)) for the new vault (TARGET)",
             hints: ["create the directory first: mkdir -m 700 \(Printable.path(directory))"])
@@ -124,7 +124,7 @@ extension VaultAccess {
 
     /// The address of a system that keeps no vaults would be mistaken for a file name.
     private func refuseAddress(_ text: String) throws(Failure) {
-        guard unsafe access(text, F_OK) != 0 else { return }
+        guard !NamedFile(text).exists else { return }
         if let path = PathProblem.bare(text) {
             throw .usage(
                 "a vault in a file is named by its path alone, not by \(Printable.path(text))",
@@ -153,8 +153,8 @@ extension VaultAccess {
         do {
             try KeyFiles.generate(at: path)
         } catch let error as VaultError where error.code == .storageFailed {
-            let directory = InputFile.directory(of: path)
-            guard unsafe access(directory, F_OK) != 0, errno == ENOENT else { throw error }
+            let directory = PathName.directory(of: path)
+            guard NamedFile(directory).refusal(of: .existence) == .notFound else { throw error }
             throw Failure(
                 error.code,
                 "the key file \(Printable.path(path)) cannot be written: there is no directory \(Printable.path(directory)) "

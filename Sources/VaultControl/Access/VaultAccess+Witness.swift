@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 import TokenVault
 import TokenVaultPostgreSQL
 
@@ -71,15 +71,16 @@ extension VaultAccess {
     /// By name, or because both paths lead to one file.
     static func isSameFile(_ one: String, _ two: String) -> Bool {
         if one == two { return true }
-        var (first, second) = (stat(), stat())
-        let areThere = unsafe (stat(one, &first) == 0, stat(two, &second) == 0)
-        if areThere.0, areThere.1 { return first.st_dev == second.st_dev && first.st_ino == second.st_ino }
+        let file = { (path: String) in (try? FileStatus(at: path, followingLinks: true))?.identity }
+        let (first, second) = (file(one), file(two))
+        if let first, let second { return first == second }
         // A missing file may still have two paths, through two names of its directory.
-        guard !areThere.0, !areThere.1, one.split(separator: "/").last == two.split(separator: "/").last else {
+        guard first == nil, second == nil, one.split(separator: "/").last == two.split(separator: "/").last else {
             return false
         }
-        let (its, other) = (InputFile.directory(of: one), InputFile.directory(of: two))
-        return unsafe stat(its, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev
-            && first.st_ino == second.st_ino
+        guard let its = file(PathName.directory(of: one)), let other = file(PathName.directory(of: two)) else {
+            return false
+        }
+        return its == other
     }
 }

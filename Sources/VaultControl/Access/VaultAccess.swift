@@ -1,4 +1,3 @@
-import Glibc
 import OAuthClient
 import TokenVault
 import TokenVaultHTTP

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Glibc
+import Platform
 import TokenVault
 import VaultAdministration
 
@@ -37,7 +37,7 @@ struct InitCommand: VaultCommand {
         let chosen = try access.keySource(&reader, isNew: true)
         let source = try await access.explaining(access.vaultPlace, access.keyInUse) { try await chosen.resolved() }
         let keyFile = access.keyFileInUse
-        let madeKeyFile = keyFile.flatMap { unsafe Glibc.access($0, F_OK) == 0 ? nil : $0 }
+        let madeKeyFile = keyFile.flatMap { NamedFile($0).exists ? nil : $0 }
         if let madeKeyFile { try VaultAccess.makeKeyFile(madeKeyFile, access.keyInUse?.origin ?? "--key-file") }
         let vault: Vault
         do {
@@ -47,7 +47,7 @@ struct InitCommand: VaultCommand {
             }
         } catch {
             // A key that opens nothing would only confuse whoever finds it.
-            if let madeKeyFile { unsafe unlink(madeKeyFile) }
+            if let madeKeyFile { NamedFile(madeKeyFile).discard() }
             throw Self.failure(error, path)
         }
         let status = try await vault.status()
@@ -78,17 +78,17 @@ struct InitCommand: VaultCommand {
     }
 
     private func refuseExisting(_ path: String, _ access: VaultAccess) throws {
-        let directory = InputFile.directory(of: path)
+        let directory = PathName.directory(of: path)
         if let kind = FileKind(directory), kind != .directory {
             throw Failure.usage(
                 "\(Printable.path(directory)) is a file: no vault can be made in it",
                 hint: "choose another --vault, in a directory")
         }
-        guard unsafe Glibc.access(path, F_OK) == 0 else {
+        guard NamedFile(path).exists else {
             try VaultAccess.refuseNameOfPart(path)
             let isSame = access.keyFileInUse.map {
                 $0.split(separator: "/").last == path.split(separator: "/").last
-                    && VaultAccess.isSameFile(InputFile.directory(of: $0), directory)
+                    && VaultAccess.isSameFile(PathName.directory(of: $0), directory)
             }
             guard isSame != true else {
                 throw Failure.usage(
@@ -119,7 +119,7 @@ struct InitCommand: VaultCommand {
         guard let error = error as? VaultError, error.code == .vaultMissing,
             path.hasPrefix("/") || !path.contains("://")
         else { return error }
-        let directory = InputFile.directory(of: path)
+        let directory = PathName.directory(of: path)
         return Failure(
             error.code, error.message,
             hints: ["create the directory first: mkdir -m 700 \(Printable.path(directory))"])

@@ -1,6 +1,6 @@
 import ArgumentParser
 import CBuild
-import Glibc
+import Platform
 import TokenVault
 import VaultAdministration
 
@@ -28,25 +28,12 @@ struct VersionCommand: ResultCommand {
             Field("oldestSchemaVersion", schema.lowerBound).words(JSONValue.null),
             Field("schemaVersion", schema.upperBound).label("schema")
                 .words("\(schema.upperBound); migrates from \(schema.lowerBound)"),
-            Field("platform", Self.platform),
+            Field("platform", Machine.platform),
         ])
     }
 
     /// The commit given to the build; nil if there was none.
     private static var commit: String? {
         unsafe build_commit().map { unsafe String(cString: $0) }
-    }
-
-    /// Such as `Linux x86_64`.
-    private static var platform: String? {
-        var name = utsname()
-        guard unsafe uname(&name) == 0 else { return nil }
-        let system = unsafe withUnsafeBytes(of: &name.sysname) { unsafe Self.text($0) }
-        let machine = unsafe withUnsafeBytes(of: &name.machine) { unsafe Self.text($0) }
-        return "\(system) \(machine)"
-    }
-
-    private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
-        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
 }

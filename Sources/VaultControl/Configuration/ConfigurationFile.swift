@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 import TokenVault
 
 /// The file that replaces options and variables: the vault's location, and that of its key. It names secrets and holds
@@ -21,7 +21,7 @@ struct ConfigurationFile: Sendable {
             guard path != "/dev/null" else { return nil }
             return try ConfigurationFile(reading: path)
         }
-        for path in places(environment, machine) where unsafe access(path, F_OK) == 0 {
+        for path in places(environment, machine) where NamedFile(path).exists {
             return try ConfigurationFile(reading: path)
         }
         return nil
@@ -117,28 +117,27 @@ extension ConfigurationFile {
     /// Any program that can write the file decides which program runs for the key.
     private static func read(_ path: String) throws(Failure) -> [UInt8] {
         let name = Printable.path(path)
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            let status: ExitStatus = errno == ENOENT ? .notFound : .machine
+        let file: Descriptor
+        do throws(SystemError) {
+            file = try Descriptor(path, for: .reading, [.notOurTerminal, .withoutWaiting])
+        } catch {
             throw Failure(
-                status, "the configuration file cannot be read from \(name): \(InputFile.reason())",
+                error == .notFound ? .notFound : .machine,
+                "the configuration file cannot be read from \(name): \(error.text)",
                 hints: ["check --config, or TOKENVAULT_CONFIG"])
         }
-        defer { close(descriptor) }
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        guard let status = try? file.status(), status.kind == .regular else {
             throw Failure(
                 .machine, "the configuration file \(name) is not a file",
                 hints: ["check --config, or TOKENVAULT_CONFIG"])
         }
         try checkOwner(status, "the configuration file \(name)", fix: "chmod go-w \(name)")
-        var directory = stat()
-        let parent = InputFile.directory(of: path)
-        guard unsafe stat(parent, &directory) == 0 else {
+        let parent = PathName.directory(of: path)
+        guard let directory = try? FileStatus(at: parent, followingLinks: true) else {
             throw Failure(.machine, "the directory of the configuration file \(name) cannot be checked")
         }
         // In a sticky directory such as /tmp, others cannot replace files that are not theirs.
-        if directory.st_mode & mode_t(S_ISVTX) == 0 {
+        if !directory.isSticky {
             let parent = Printable.path(parent)
             try checkOwner(directory, "the configuration file's directory \(parent)", fix: "chmod go-w \(parent)")
         }
@@ -146,18 +145,18 @@ extension ConfigurationFile {
             throw Failure(.unsafeFile, "the configuration file \(name) \(refusal.reason)", hints: [refusal.hint])
         }
         do {
-            return try InputFile.readAll(descriptor, "configuration file", from: path, atMost: longest)
+            return try InputFile.readAll(file, "configuration file", from: path, atMost: longest)
         } catch {
             throw Failure(error)
         }
     }
 
-    private static func checkOwner(_ status: stat, _ name: String, fix: String) throws(Failure) {
-        guard status.st_uid == geteuid() || status.st_uid == 0 else {
+    private static func checkOwner(_ status: FileStatus, _ name: String, fix: String) throws(Failure) {
+        guard status.isOursOrRoots else {
             throw Failure(
                 .unsafeFile, "\(name) belongs to another user", hints: ["use a file of your own, or of root's"])
         }
-        guard status.st_mode & 0o022 == 0 else {
+        guard status.permissions & 0o022 == 0 else {
             throw Failure(.unsafeFile, "other users can write to \(name)", hints: [fix])
         }
     }

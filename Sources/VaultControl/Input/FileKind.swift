@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 
 /// The apparent kind of a file, by its first bytes: for errors about a file of the wrong kind. The line of a key is not
 /// read.
@@ -8,25 +8,22 @@ enum FileKind: Equatable {
     case unknown
 
     init?(_ path: String) {
-        var status = stat()
-        guard unsafe stat(path, &status) == 0 else { return nil }
-        switch status.st_mode & S_IFMT {
-        case S_IFREG: break
-        case S_IFDIR:
+        guard let status = try? FileStatus(at: path, followingLinks: true) else { return nil }
+        switch status.kind {
+        case .regular: break
+        case .directory:
             self = .directory
             return
         default:
             self = .notAFile
             return
         }
-        guard status.st_size > 0 else {
+        guard status.size > 0 else {
             self = .empty
             return
         }
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        self = Self.kind(Self.bytes(of: descriptor, 0, 16), descriptor, Int(status.st_size))
+        guard let file = try? Descriptor(path, for: .reading, [.notOurTerminal, .withoutWaiting]) else { return nil }
+        self = Self.kind(Self.bytes(of: file, 0, 16), file, Int(status.size))
     }
 
     var words: String {
@@ -47,11 +44,11 @@ enum FileKind: Equatable {
         }
     }
 
-    private static func kind(_ head: [UInt8], _ descriptor: Int32, _ size: Int) -> FileKind {
+    private static func kind(_ head: [UInt8], _ file: Descriptor, _ size: Int) -> FileKind {
         func begins(_ text: String) -> Bool { head.starts(with: text.utf8) }
         if begins("SQLite format 3") {
-            if size > 64, bytes(of: descriptor, size - 56, 8) == Array("TVBACKUP".utf8) { return .backup }
-            let id = bytes(of: descriptor, 68, 4)
+            if size > 64, bytes(of: file, size - 56, 8) == Array("TVBACKUP".utf8) { return .backup }
+            let id = bytes(of: file, 68, 4)
             return id == Array("TVLT".utf8) ? .vault : id == Array("TVBK".utf8) ? .backup : .database
         }
         if begins("tokenvault-key-") { return .keyFile }
@@ -74,11 +71,7 @@ enum FileKind: Equatable {
         (Array("ssh-".utf8), "a public key of SSH"),
     ]
 
-    private static func bytes(of descriptor: Int32, _ offset: Int, _ count: Int) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: count)
-        let read = unsafe bytes.withUnsafeMutableBytes {
-            unsafe pread(descriptor, $0.baseAddress, $0.count, off_t(offset))
-        }
-        return Array(bytes.prefix(max(0, read)))
+    private static func bytes(of file: Descriptor, _ offset: Int, _ count: Int) -> [UInt8] {
+        (try? file.read(atMost: count, at: Int64(offset))) ?? []
     }
 }

@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 
 /// Why a path cannot be opened: because of its spelling, or by the system's error.
 struct PathProblem {
@@ -15,41 +15,43 @@ struct PathProblem {
     ///   - origin: the source of the path: an option, a variable, or a line of the configuration file.
     ///   - advice: the hint if there is no better one.
     init?(_ noun: String, at path: String, from origin: String, advice: String, home: String? = nil) {
-        var status = stat()
-        guard unsafe stat(path, &status) != 0 else {
+        let error: SystemError
+        do throws(SystemError) {
+            let status = try FileStatus(at: path, followingLinks: true)
             // Opening another user's file reports its owner.
-            guard status.st_uid == geteuid(), unsafe access(path, R_OK) != 0, errno == EACCES else { return nil }
+            guard status.isOurs, NamedFile(path).refusal(of: .reading) == .accessDenied else { return nil }
             message = "the \(noun) \(Printable.path(path)) (\(origin)) cannot be read: permission denied"
             (hints, isMissing) = (["check its mode: ls -l \(Printable.path(path))"], false)
             return
+        } catch let failure {
+            error = failure
         }
-        let error = errno
         let place = "\(Printable.path(path)) (\(origin))"
-        if error == ENOENT || error == ENOTDIR, let slip = Self.slip(path, noun, home) {
+        if error == .notFound || error == .notDirectory, let slip = Self.slip(path, noun, home) {
             let isEmpty = path.isEmpty
             message = isEmpty ? "the path of the \(noun) is empty (\(origin))" : "there is no \(noun) at \(place)"
             (hints, isMissing) = ([slip], true)
             return
         }
-        isMissing = error == ENOENT || error == ENOTDIR
+        isMissing = error == .notFound || error == .notDirectory
         switch error {
-        case ENOENT where unsafe lstat(path, &status) == 0:
+        case .notFound where FileIdentity(path: path) != nil:
             message = "there is no \(noun) at \(place): it is a symbolic link that leads nowhere"
             hints = ["check \(origin), or where the link leads: readlink \(Printable.path(path))"]
-        case ENOENT where Self.directory(of: path) != nil:
+        case .notFound where Self.directory(of: path) != nil:
             let directory = Printable.path(Self.directory(of: path) ?? "")
             message = "there is no \(noun) at \(place): there is no directory \(directory)"
             hints = [advice]
-        case ENOENT:
+        case .notFound:
             message = "there is no \(noun) at \(place)"
             hints = [advice]
-        case ENOTDIR:
+        case .notDirectory:
             message = "there is no \(noun) at \(place): a part of the path is a file, not a directory"
             hints = [advice]
-        case ELOOP:
+        case .tooManyLinks:
             message = "the \(noun) \(place) is a symbolic link that leads in a circle"
             hints = ["check \(origin), and where the link leads: readlink \(Printable.path(path))"]
-        case EACCES, EPERM:
+        case .accessDenied, .notPermitted:
             let closed = Self.closedDirectory(of: path)
             message =
                 "the \(noun) \(place) cannot be reached by this user: "
@@ -59,7 +61,7 @@ struct PathProblem {
                     ?? "check owner and modes of its directories"
             ]
         default:
-            message = "the \(noun) \(place) cannot be reached: \(InputFile.reason(of: error))"
+            message = "the \(noun) \(place) cannot be reached: \(error.text)"
             hints = ["check \(origin)"]
         }
     }
@@ -89,8 +91,7 @@ struct PathProblem {
         }
         let trimmed = trimmed(path)
         if trimmed != path {
-            var status = stat()
-            return unsafe stat(trimmed, &status) == 0
+            return (try? FileStatus(at: trimmed, followingLinks: true)) != nil
                 ? "there is one without the blank: \(Printable.path(trimmed))"
                 : "the path has a blank at its beginning or end: check the quotes"
         }
@@ -131,26 +132,22 @@ struct PathProblem {
 
     /// The directory that should hold it, if that is missing.
     private static func directory(of path: String) -> String? {
-        var status = stat()
-        let directory = InputFile.directory(of: path)
-        return unsafe stat(directory, &status) == 0 ? nil : directory
+        let directory = PathName.directory(of: path)
+        return (try? FileStatus(at: directory, followingLinks: true)) == nil ? directory : nil
     }
 
     /// The last accessible directory on the way, and its owner.
     private static func closedDirectory(of path: String) -> (path: String, owner: String)? {
-        var (status, directory) = (stat(), path)
+        var directory = path
         repeat {
-            directory = InputFile.directory(of: directory)
-            if unsafe stat(directory, &status) == 0 { return (directory, owner(status)) }
+            directory = PathName.directory(of: directory)
+            if let status = try? FileStatus(at: directory, followingLinks: true) {
+                return (directory, words(status.owner))
+            }
         } while directory != "/" && directory != "."
         return nil
     }
 
     /// A user's name, or else their number.
-    static func owner(_ status: stat) -> String {
-        guard let entry = unsafe getpwuid(status.st_uid), let name = unsafe entry.pointee.pw_name else {
-            return "'#\(status.st_uid)'"
-        }
-        return unsafe String(cString: name)
-    }
+    static func words(_ user: UserID) -> String { user.name ?? "'#\(user)'" }
 }

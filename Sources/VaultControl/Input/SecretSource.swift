@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 import TokenVault
 
 /// The source of a secret.
@@ -93,13 +93,12 @@ struct SecretReader {
                 return try Self.nonEmpty(prompt(title), title, from: .prompt)
             }
             bytes = try InputWait.during { try InputFile.readAll(console.input, title, atMost: Self.maximumBytes) }
-        case .descriptor(let descriptor):
-            guard descriptor >= 0, fcntl(descriptor, F_GETFD) >= 0 else {
-                throw Failure.usage("file descriptor \(descriptor) is not open")
-            }
-            guard isatty(descriptor) == 0 else {
+        case .descriptor(let number):
+            let descriptor = BorrowedDescriptor(number)
+            guard descriptor.isOpen else { throw Failure.usage("file descriptor \(number) is not open") }
+            guard !descriptor.isTerminal else {
                 throw Failure.usage(
-                    "file descriptor \(descriptor) is a terminal", hint: "leave the option out to be prompted")
+                    "file descriptor \(number) is a terminal", hint: "leave the option out to be prompted")
             }
             bytes = try InputWait.during { try InputFile.readAll(descriptor, title, atMost: Self.maximumBytes) }
         case .file(let path):
@@ -125,8 +124,7 @@ struct SecretReader {
 
     /// The same rules as for key files.
     private static func file(_ path: String, _ title: String) throws -> [UInt8] {
-        var status = stat()
-        if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+        if let status = try? FileStatus(at: path, followingLinks: true), status.kind == .directory {
             throw Failure(
                 .machine,
                 "the \(title.lowercasedFirst) cannot be read from \(Printable.path(path)): is a directory"

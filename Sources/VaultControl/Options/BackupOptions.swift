@@ -1,5 +1,5 @@
 import ArgumentParser
-import Glibc
+import Platform
 import TokenVault
 
 /// When `maintain` makes backups, and which ones it keeps.
@@ -42,14 +42,13 @@ struct BackupOptions: ParsableArguments {
         {
             throw Failure(.notFound, problem.message, hints: problem.hints)
         }
-        var status = stat()
-        guard unsafe stat(backupDir, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+        guard let status = try? FileStatus(at: backupDir, followingLinks: true), status.kind == .directory else {
             throw .usage(
                 "\(Printable.path(backupDir)) is not a directory",
                 hint: "--backup-dir names the directory in which backups are made")
         }
-        var own = stat()
-        guard unsafe sameDevice || stat(vault, &own) != 0 || own.st_dev != status.st_dev else {
+        let own = sameDevice ? nil : try? FileStatus(at: vault, followingLinks: true)
+        guard own?.identity.device != status.identity.device else {
             throw Failure(
                 .unsafeFile,
                 "\(Printable.path(backupDir)) (--backup-dir) is on the vault's own device: backups would be lost with the vault",

@@ -1,16 +1,13 @@
-import Glibc
+import Platform
 
 /// The variables that replace options.
 enum Environment {
     static var variables: [String: String] {
         var result: [String: String] = [:]
-        var entry = unsafe environ
-        while let pointer = unsafe entry.pointee {
-            let text = unsafe String(cString: pointer)
+        for text in ProcessEnvironment.variables {
             if let equals = text.firstIndex(of: "="), text.hasPrefix("TOKENVAULT_") || names.contains(text[..<equals]) {
                 result[String(text[..<equals])] = String(text[text.index(after: equals)...])
             }
-            unsafe entry += 1
         }
         return result
     }

@@ -1,5 +1,5 @@
 import Dispatch
-import Glibc
+import Platform
 import Synchronization
 
 /// Ends the program on SIGINT, SIGTERM and SIGHUP without leaving anything half done.
@@ -9,7 +9,7 @@ import Synchronization
 /// the terminal's echo restored. A sooner one is the same signal sent twice: `timeout` signals its child and then the
 /// whole group, and so do a terminal and a wrapper that forwards Ctrl-C.
 struct Interrupts {
-    private static let signals = [SIGINT, SIGTERM, SIGHUP]
+    private static let signals: [Signal] = [.interrupt, .terminate, .hangUp]
 
     private final class Record: Sendable {
         let history = Mutex(SignalHistory())
@@ -18,22 +18,22 @@ struct Interrupts {
     private let record = Record()
     private let sources: [any DispatchSourceSignal]
     /// A stopped program continues.
-    private let resumption = DispatchSource.makeSignalSource(signal: SIGCONT, queue: .global())
+    private let resumption = DispatchSource.makeSignalSource(signal: Signal.resume.number, queue: .global())
 
     init(on console: Console, cancel: @escaping @Sendable () -> Void) {
-        sources = Self.signals.map { number in
-            signal(number, SIG_IGN)
-            return DispatchSource.makeSignalSource(signal: number, queue: .global())
+        sources = Self.signals.map { signal in
+            signal.ignore()
+            return DispatchSource.makeSignalSource(signal: signal.number, queue: .global())
         }
         resumption.setEventHandler { InputWait.resume(on: console) }
         resumption.resume()
-        for (source, number) in zip(sources, Self.signals) {
+        for (source, number) in zip(sources, Self.signals.map(\.number)) {
             source.setEventHandler { [record] in
                 let meaning = record.history.withLock { $0.take(number, at: .now) }
                 let isWaiting = InputWait.interrupt()
                 if meaning == .stopNow || isWaiting {
                     InputWait.restoreTerminal()
-                    _exit(128 + number)
+                    CurrentProcess.exitAtOnce(128 + number)
                 }
                 guard meaning == .stop else { return }
                 cancel()

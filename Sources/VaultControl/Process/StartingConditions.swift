@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 import Synchronization
 
 /// Preconditions, checked before anything else.
@@ -9,11 +9,7 @@ enum StartingConditions {
     /// Fills closed standard streams with descriptors that cannot be read or written. Otherwise the next opened file
     /// would take their number, and be read as a secret or written to.
     static func fillStreams() {
-        for (stream, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
-        where fcntl(stream, F_GETFD) < 0 {
-            // The lowest free number is this one.
-            if unsafe open("/dev/null", mode | O_NOCTTY) == stream { filled.store(true, ordering: .relaxed) }
-        }
+        if StandardStreams.fill() { filled.store(true, ordering: .relaxed) }
     }
 
     /// Whether a standard stream was closed.
@@ -28,16 +24,17 @@ enum StartingConditions {
             let value =
                 name == argument ? arguments.dropFirst(index + 1).first : String(argument.dropFirst(name.count + 1))
             guard let descriptor = value.flatMap({ Int32($0) }), descriptor >= 0 else { continue }
-            let flags = fcntl(descriptor, F_GETFL)
+            let stream = BorrowedDescriptor(descriptor)
+            let purpose = stream.purpose
             let status: ExitStatus = name == "--key-fd" ? .key : .usage
             let isRead = name != "--plain-to-fd"
-            let wasClosed = descriptor <= STDERR_FILENO && filled.load(ordering: .relaxed) && isRead
-            guard flags >= 0, !wasClosed || flags & O_ACCMODE != O_WRONLY else {
+            let wasClosed = stream.isStandardStream && filled.load(ordering: .relaxed) && isRead
+            guard let purpose, !wasClosed || purpose != .writing else {
                 return Failure(
                     status, "file descriptor \(descriptor) is not open (\(name))",
                     hints: ["open it in the shell: \(descriptor)\(isRead ? "<FILE" : "> >(PROGRAM)")"])
             }
-            if isRead, flags & O_ACCMODE == O_WRONLY {
+            if isRead, purpose == .writing {
                 return Failure(
                     status, "file descriptor \(descriptor) is open for writing alone (\(name))",
                     hints: ["open one for reading in the shell: 3<FILE"])
@@ -64,27 +61,7 @@ enum StartingConditions {
     private static let threads = 4
 
     private static var missingThreads: Failure? {
-        var ends: [Int32] = [0, 0]
-        guard unsafe pipe(&ends) == 0 else { return nil }
-        defer { close(ends[0]) }
-        var started: [pthread_t] = []
-        for _ in 0..<threads {
-            var thread = pthread_t()
-            // Each one lives until all have been created.
-            let end = unsafe UnsafeMutableRawPointer(bitPattern: Int(ends[0]))
-            let status = unsafe pthread_create(
-                &thread, nil,
-                { end in
-                    var byte: UInt8 = 0
-                    unsafe _ = read(Int32(Int(bitPattern: end)), &byte, 1)
-                    return nil
-                }, end)
-            guard status == 0 else { break }
-            started.append(thread)
-        }
-        close(ends[1])
-        for thread in started { pthread_join(thread, nil) }
-        guard started.count < threads else { return nil }
+        guard let started = ThreadSupply.count(of: threads), started < threads else { return nil }
         return Failure(
             .machine, "the system does not let this program start threads",
             hints: ["raise the limits on processes and address space: ulimit -u, ulimit -v"])

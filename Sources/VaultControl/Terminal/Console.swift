@@ -1,4 +1,4 @@
-import Glibc
+package import Platform
 
 /// The three streams of the program, and what is at their other ends.
 package struct Console: Sendable {
@@ -7,12 +7,14 @@ package struct Console: Sendable {
         case error
     }
 
-    let input: Int32
-    let output: Int32
-    let error: Int32
+    let input: BorrowedDescriptor
+    let output: BorrowedDescriptor
+    let error: BorrowedDescriptor
     var environment: [String: String]
 
-    package init(input: Int32, output: Int32, error: Int32, environment: [String: String]) {
+    package init(
+        input: BorrowedDescriptor, output: BorrowedDescriptor, error: BorrowedDescriptor, environment: [String: String]
+    ) {
         self.input = input
         self.output = output
         self.error = error
@@ -20,10 +22,10 @@ package struct Console: Sendable {
     }
 
     /// Whether a person types what is read.
-    var inputIsTerminal: Bool { isatty(input) == 1 }
+    var inputIsTerminal: Bool { input.isTerminal }
 
     func isTerminal(_ stream: Stream) -> Bool {
-        isatty(descriptor(stream)) == 1
+        descriptor(stream).isTerminal
     }
 
     /// Colour, cursor movements and progress: for capable terminals, unless `NO_COLOR` is set (https://no-color.org).
@@ -33,11 +35,7 @@ package struct Console: Sendable {
 
     /// The terminal's columns; 80 if it does not report them.
     var width: Int {
-        var size = winsize()
-        if unsafe ioctl(output, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 {
-            return Int(size.ws_col)
-        }
-        return environment["COLUMNS"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil } ?? 80
+        output.columns ?? environment["COLUMNS"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil } ?? 80
     }
 
     /// Writes all of `text`.
@@ -49,25 +47,27 @@ package struct Console: Sendable {
 
     /// Writes all bytes unchanged.
     func write(_ content: [UInt8], to stream: Stream) throws(OutputError) {
+        let descriptor = descriptor(stream)
         var bytes = content[...]
         while !bytes.isEmpty {
-            let count = unsafe bytes.withUnsafeBytes {
-                unsafe Glibc.write(descriptor(stream), $0.baseAddress, $0.count)
-            }
-            if count > 0 {
+            do throws(SystemError) {
+                let count = try descriptor.write(bytes)
                 bytes = bytes.dropFirst(count)
-            } else if errno == EPIPE {
-                throw .closed
-            } else if errno == EAGAIN {
-                var poll = pollfd(fd: descriptor(stream), events: Int16(POLLOUT), revents: 0)
-                _ = unsafe Glibc.poll(&poll, 1, -1)
-            } else if errno != EINTR {
-                throw errno == ENOSPC ? .full : errno == EBADF ? .notOpen : .failed
+            } catch {
+                switch error {
+                case .noReader: throw .closed
+                case .wouldWait:
+                    var wait = DescriptorWait(for: descriptor.number, .writable)
+                    _ = try? wait.wait(milliseconds: nil)
+                case .noSpace: throw .full
+                case .notOpen: throw .notOpen
+                default: throw .failed
+                }
             }
         }
     }
 
-    private func descriptor(_ stream: Stream) -> Int32 {
+    private func descriptor(_ stream: Stream) -> BorrowedDescriptor {
         switch stream {
         case .output: output
         case .error: error

@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 import Synchronization
 
 /// Waiting for a person or a pipe: the state that a signal needs to end the program cleanly.
@@ -6,8 +6,7 @@ enum InputWait {
     private struct State {
         var depth = 0
         var isInterrupted = false
-        var descriptor: Int32 = -1
-        var original: termios?
+        var echo: TerminalEcho?
         var prompt: String?
     }
 
@@ -36,10 +35,12 @@ enum InputWait {
     /// Runs `body` with the terminal's echo off, and restores the terminal.
     ///
     /// - Parameter prompt: written before `body`, and again when a stopped program continues.
-    static func withoutEcho<R>(_ descriptor: Int32, prompt: String, on console: Console, _ body: () throws -> R) throws
+    static func withoutEcho<R>(
+        _ terminal: BorrowedDescriptor, prompt: String, on console: Console, _ body: () throws -> R
+    ) throws
         -> R
     {
-        silence(descriptor)
+        silence(terminal)
         // Not earlier: text typed at once would be shown, and then discarded by the change of the terminal.
         try console.write(prompt, to: .error)
         state.withLock { $0.prompt = prompt }
@@ -48,28 +49,18 @@ enum InputWait {
     }
 
     /// Turns the terminal's echo off until ``restoreTerminal()``.
-    static func silence(_ descriptor: Int32) {
-        var original = termios()
-        guard unsafe tcgetattr(descriptor, &original) == 0 else { return }
-        var silent = original
-        silent.c_lflag &= ~tcflag_t(ECHO)
-        silent.c_lflag |= tcflag_t(ECHONL)
-        state.withLock { state in
-            state.descriptor = descriptor
-            state.original = original
-        }
-        unsafe tcsetattr(descriptor, TCSAFLUSH, &silent)
+    static func silence(_ terminal: BorrowedDescriptor) {
+        guard let echo = TerminalEcho(of: terminal) else { return }
+        state.withLock { $0.echo = echo }
+        echo.turnOff()
     }
 
     /// Called when the program continues after a stop, as by Ctrl-Z: the shell may have changed the terminal's
     /// settings, and the prompt is far above.
     static func resume(on console: Console) {
         let prompt = state.withLock { state -> String? in
-            guard let original = state.original, let prompt = state.prompt else { return nil }
-            var silent = original
-            silent.c_lflag &= ~tcflag_t(ECHO)
-            silent.c_lflag |= tcflag_t(ECHONL)
-            unsafe tcsetattr(state.descriptor, TCSAFLUSH, &silent)
+            guard let echo = state.echo, let prompt = state.prompt else { return nil }
+            echo.turnOff()
             return prompt
         }
         if let prompt { try? console.write("\r" + prompt, to: .error) }
@@ -77,9 +68,9 @@ enum InputWait {
 
     static func restoreTerminal() {
         state.withLock { state in
-            guard var original = state.original else { return }
-            unsafe tcsetattr(state.descriptor, TCSAFLUSH, &original)
-            state.original = nil
+            guard let echo = state.echo else { return }
+            echo.restore()
+            state.echo = nil
             state.prompt = nil
         }
     }

@@ -1,5 +1,5 @@
 import Dispatch
-import Glibc
+import Platform
 import Synchronization
 
 /// Reads a line that a person may type while the program waits for something else.
@@ -13,7 +13,7 @@ struct TimedLineReader {
         let isSet = Atomic(false)
     }
 
-    let descriptor: Int32
+    let descriptor: BorrowedDescriptor
 
     /// The line; nil at the end of input.
     func line() async throws -> String? {
@@ -30,18 +30,21 @@ struct TimedLineReader {
         return bytes.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    private static func read(_ descriptor: Int32, until stop: Stop) throws -> [UInt8]? {
+    private static func read(_ descriptor: BorrowedDescriptor, until stop: Stop) throws -> [UInt8]? {
         var bytes: [UInt8] = []
-        var byte: UInt8 = 0
+        var byte: [UInt8] = [0]
         while true {
             guard !stop.isSet.load(ordering: .relaxed) else { throw CancellationError() }
-            var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            guard unsafe Glibc.poll(&poll, 1, pollMilliseconds) > 0 else { continue }
-            let count = unsafe Glibc.read(descriptor, &byte, 1)
-            if count < 0, errno == EINTR || errno == EAGAIN { continue }
-            guard count == 1 else { return nil }
-            guard byte != UInt8(ascii: "\n") else { return bytes }
-            if bytes.count < maximumBytes { bytes.append(byte) }
+            var wait = DescriptorWait(for: descriptor.number, .readable)
+            guard let ready = try? wait.wait(milliseconds: pollMilliseconds), ready > 0 else { continue }
+            do throws(SystemError) {
+                guard try descriptor.read(into: &byte) == 1 else { return nil }
+            } catch {
+                if error == .wouldWait { continue }
+                return nil
+            }
+            guard byte != [UInt8(ascii: "\n")] else { return bytes }
+            if bytes.count < maximumBytes { bytes += byte }
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Platform
 import Testing
 
 @testable import VaultControl
@@ -50,9 +51,9 @@ struct OutputTests {
 
     @Test func interruptedListEndsWithItsCurrentPage() async throws {
         let nowhere = try FileHandle(forWritingTo: URL(filePath: "/dev/null"))
-        let output = nowhere.fileDescriptor
+        let output = BorrowedDescriptor(nowhere.fileDescriptor)
         let pages = try await Task {
-            let console = Console(input: STDIN_FILENO, output: output, error: output, environment: [:])
+            let console = Console(input: .standardInput, output: output, error: output, environment: [:])
             var listing = Listing("rows", ["ROW"], Invocation(console: console, isJSON: false, isQuiet: true))
             var pages = 0
             do {

@@ -1,6 +1,7 @@
 import EngineSupport
 import Foundation
 import Glibc
+import Platform
 import Testing
 import TokenVault
 import VaultControl
@@ -94,7 +95,8 @@ final class Harness: Sendable {
         defer { streams.forEach { close($0) } }
         try Self.write(input, to: streams[0])
         let console = Console(
-            input: streams[0], output: streams[1], error: streams[2],
+            input: BorrowedDescriptor(streams[0]), output: BorrowedDescriptor(streams[1]),
+            error: BorrowedDescriptor(streams[2]),
             environment: environment.map { keepingHere($0) } ?? self.environment)
         let status = await CommandLineTool.run(arguments, on: console)
         let result = RunResult(
@@ -107,7 +109,8 @@ final class Harness: Sendable {
     func output(_ body: (Console) async throws -> Void) async throws -> String {
         let streams = try ["in", "out", "err"].map { try Self.temporaryFile(in: directory, $0) }
         defer { streams.forEach { close($0) } }
-        try await body(Console(input: streams[0], output: streams[1], error: streams[2], environment: [:]))
+        let ends = streams.map(BorrowedDescriptor.init)
+        try await body(Console(input: ends[0], output: ends[1], error: ends[2], environment: [:]))
         return Self.content(streams[2])
     }
 

@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 import TokenVault
 import VaultAdministration
 
@@ -9,15 +9,14 @@ extension VaultAccess {
     /// The backup file. Only text that is not a path is looked up in the vault's list.
     func backup(_ text: String) async throws -> NamedPlace {
         let place = NamedPlace(noun: "backup", path: text, origin: "BACKUP")
-        var status = stat()
-        guard unsafe lstat(text, &status) != 0 else { return try read(place) }
+        guard FileIdentity(path: text) == nil else { return try read(place) }
         let isName = Self.isLatest(text) || (ShortID.normal(text)?.count ?? 0) >= ShortID.least
         guard isName else { throw missing(place, "list all backups: vaultctl backup list") }
         guard (try? path) != nil, namesKey || invocation.console.inputIsTerminal else {
             throw missing(place, "to find a backup by its id, name the vault and its key: --vault PATH --key-file PATH")
         }
         let found = try await open { vault in try Self.find(text, in: try await vault.backups()) }
-        guard unsafe lstat(found.path, &status) == 0 else {
+        guard FileIdentity(path: found.path) != nil else {
             throw Failure(
                 .unknownBackup, "backup \(found.id) is no longer at \(Printable.path(found.path))",
                 hints: ["if it was moved, name its path"])
@@ -71,9 +70,8 @@ extension VaultAccess {
 
     /// The directory may exist although the file does not.
     private static func absolute(_ path: String) -> String {
-        guard let directory = unsafe realpath(InputFile.directory(of: path), nil) else { return path }
-        defer { unsafe free(directory) }
+        guard let directory = NamedFile(PathName.directory(of: path)).resolved else { return path }
         let name = path.split(separator: "/").last ?? ""
-        return unsafe String(cString: directory) + "/" + name
+        return directory + "/" + name
     }
 }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Glibc
+import Platform
 import TokenVault
 
 struct BackupCreateCommand: VaultCommand {
@@ -60,8 +60,7 @@ struct BackupCreateCommand: VaultCommand {
             throw .usage(
                 "a backup is a file, and is not written to standard output", hint: "name a directory or a file")
         }
-        var status = stat()
-        guard unsafe lstat(target, &status) != 0 else { return }
+        guard FileIdentity(path: target) == nil else { return }
         // `s3://bucket/x`, and `host:/backups` as for scp and rsync.
         let isHost = target.firstIndex(of: ":").map {
             !target[..<$0].contains("/") && (target[$0...].hasPrefix(":/") || target[..<$0].contains("@"))

@@ -1,6 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
-import Glibc
+import Platform
 import TokenVault
 import VaultAdministration
 
@@ -103,7 +103,7 @@ private struct Drill {
     }
 
     func run(in scratch: String?) async throws -> DrillOutcome {
-        let directory = try Self.makeDirectory(in: scratch ?? InputFile.directory(of: backup))
+        let directory = try Self.makeDirectory(in: scratch ?? PathName.directory(of: backup))
         defer { Self.remove(directory) }
         let path = directory + "/drill.vault"
         let start = ContinuousClock.now
@@ -118,21 +118,20 @@ private struct Drill {
 
     /// With mode 0700 and a unique name.
     private static func makeDirectory(in parent: String) throws -> String {
-        var template = Array((parent + "/.backup-drill-XXXXXX").utf8CString)
-        guard unsafe mkdtemp(&template) != nil else {
-            let reason = InputFile.reason()
+        do throws(SystemError) {
+            return try Directory.makeTemporary(in: parent, named: ".backup-drill-")
+        } catch {
             throw Failure(
-                .machine, "no temporary directory can be made in \(Printable.path(parent)): \(reason)",
+                .machine, "no temporary directory can be made in \(Printable.path(parent)): \(error.text)",
                 hints: ["name one with --scratch DIRECTORY"])
         }
-        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     private static func remove(_ directory: String) {
         for suffix in ["", "-wal", "-shm", "-journal", ".lock"] {
-            _ = unsafe unlink(directory + "/drill.vault" + suffix)
+            NamedFile(directory + "/drill.vault" + suffix).discard()
         }
-        _ = unsafe rmdir(directory + "/drill.vault.spool")
-        _ = unsafe rmdir(directory)
+        NamedFile(directory + "/drill.vault.spool").discardDirectory()
+        NamedFile(directory).discardDirectory()
     }
 }

@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 import TokenVault
 import VaultAdministration
 
@@ -88,7 +88,7 @@ enum KeyFileCheckup {
     }
 
     private static func credential(_ name: String) -> DoctorFinding {
-        let path = (unsafe getenv("CREDENTIALS_DIRECTORY").map { unsafe String(cString: $0) } ?? "") + "/" + name
+        let path = (ProcessEnvironment.value(of: "CREDENTIALS_DIRECTORY") ?? "") + "/" + name
         guard SecretFiles.isInMemory(path) == false else {
             return DoctorFinding(.ok, .keyFile, about: path, "a systemd credential")
         }
@@ -101,15 +101,15 @@ enum KeyFileCheckup {
         guard let path else {
             return [DoctorFinding(.ok, .keyFile, "no key file is in use")]
         }
-        var info = stat()
-        guard unsafe stat(path, &info) == 0 else {
+        let status: FileStatus
+        do throws(SystemError) { status = try FileStatus(at: path, followingLinks: true) } catch {
             return [
                 DoctorFinding(
-                    .problem, .keyFile, about: path, errno == ENOENT ? "does not exist" : "cannot be checked",
+                    .problem, .keyFile, about: path, error == .notFound ? "does not exist" : "cannot be checked",
                     hint: "check --key-file, or restore the key file from its backup")
             ]
         }
-        let mode = FileCheckup.mode(info.st_mode & 0o7777)
+        let mode = FileCheckup.mode(status.permissions)
         do {
             _ = try SecretFiles.read(path, title: "key file", atMost: 4096)
         } catch {
@@ -125,20 +125,19 @@ enum KeyFileCheckup {
     }
 
     private static func place(_ path: String, _ vault: String?) -> [DoctorFinding] {
-        let directory = InputFile.directory(of: path)
-        var (own, other) = (stat(), stat())
-        guard unsafe stat(directory, &own) == 0 else { return [] }
-        if own.st_mode & 0o022 != 0, own.st_mode & mode_t(S_ISVTX) == 0 {
+        let directory = PathName.directory(of: path)
+        guard let own = try? FileStatus(at: directory, followingLinks: true) else { return [] }
+        if own.permissions & 0o022 != 0, !own.isSticky {
             return [
                 DoctorFinding(
                     .problem, .keyFile, about: directory,
-                    "others may replace files in its directory\(FileCheckup.mode(own.st_mode & 0o7777))",
+                    "others may replace files in its directory\(FileCheckup.mode(own.permissions))",
                     hint: "chmod go-w \(directory)")
             ]
         }
         guard let vault else { return [] }
-        let beside = InputFile.directory(of: vault)
-        guard unsafe stat(beside, &other) == 0, own.st_dev == other.st_dev, own.st_ino == other.st_ino else {
+        let beside = PathName.directory(of: vault)
+        guard let other = try? FileStatus(at: beside, followingLinks: true), own.identity == other.identity else {
             return []
         }
         return [

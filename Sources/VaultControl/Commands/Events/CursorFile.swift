@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 import TokenVault
 
 /// A file that remembers the last processed event. It is always replaced as a whole.
@@ -10,9 +10,8 @@ struct CursorFile {
     /// Nil: there is no file yet.
     func read() throws -> EventCursor? {
         try requireTrusted()
-        guard unsafe access(path, F_OK) == 0 else {
-            var status = stat()
-            guard unsafe lstat(path, &status) != 0 else {
+        guard NamedFile(path).exists else {
+            guard FileIdentity(path: path) == nil else {
                 // A link to a missing file would be replaced by the file.
                 throw Failure.usage(
                     "the cursor file \(Printable.path(path)) (--cursor-file) is a symbolic link that leads nowhere",
@@ -44,14 +43,14 @@ struct CursorFile {
     func write(_ cursor: EventCursor) throws(Failure) {
         try requireTrusted()
         let new = path + ".new"
-        _ = unsafe unlink(new)
+        NamedFile(new).discard()
         do throws(Failure) { try PrivateFile.write(Array("\(cursor)\n".utf8), to: new) } catch {
             // Names the given file in the error.
             throw Failure(
                 error.status, code: error.code, error.message.replacing(".new", with: ""),
                 hints: ["check --cursor-file: its directory must be there, and writable for this user"])
         }
-        guard unsafe rename(new, path) == 0 else {
+        do throws(SystemError) { try NamedFile(new).rename(to: path) } catch {
             throw Failure(
                 .machine, code: "outputFailed", "\(Printable.path(path)) could not be written")
         }

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Crypto
 import FoundationEssentials
-import Glibc
 import OAuthClient
+import Platform
 import TokenVault
 
 /// The key that signs events for a server of the operator.
@@ -127,9 +127,9 @@ struct EventsCommand: VaultCommand {
         let url = try post.map { try Self.target($0) }
         let program = try exec.map {
             let arguments = try ProgramArguments.parse($0, "--exec", example: #"["/usr/local/bin/on-event"]"#)
-            guard unsafe Glibc.access(arguments[0], X_OK) == 0 else {
+            if let refusal = NamedFile(arguments[0]).refusal(of: .executing) {
                 throw Failure.usage(
-                    "\(Printable.path(arguments[0])) (--exec) cannot be run: \(InputFile.reason())",
+                    "\(Printable.path(arguments[0])) (--exec) cannot be run: \(refusal.text)",
                     hint: "name a program by its absolute path")
             }
             return try EventProgram(arguments)

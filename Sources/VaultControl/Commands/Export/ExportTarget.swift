@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 import VaultImport
 
 /// The destination of an export: sealed into a new file or to standard output, or unsealed to another program.
@@ -10,7 +10,7 @@ final class ExportTarget {
     init(_ command: ExportCommand, _ invocation: Invocation) throws {
         if let descriptor = command.plainToFd {
             try Self.checkPlain(descriptor)
-            output = Self.writer(to: descriptor)
+            output = Self.writer(to: BorrowedDescriptor(descriptor))
             (file, seal) = (nil, nil)
             return
         }
@@ -53,15 +53,16 @@ final class ExportTarget {
 
     /// Unsealed tokens go only to a program that reads them at once; they are never stored.
     private static func checkPlain(_ descriptor: Int32) throws(Failure) {
-        var status = stat()
-        guard descriptor >= 0, unsafe fstat(descriptor, &status) == 0 else {
+        let stream = BorrowedDescriptor(descriptor)
+        guard stream.isOpen, let status = try? stream.status() else {
             throw .usage("file descriptor \(descriptor) is not open")
         }
-        guard descriptor != STDIN_FILENO, descriptor != STDERR_FILENO else {
+        guard descriptor != BorrowedDescriptor.standardInput.number,
+            descriptor != BorrowedDescriptor.standardError.number
+        else {
             throw .usage("file descriptor \(descriptor) cannot be the export", hint: "open another one: 3>&1")
         }
-        let kind = status.st_mode & S_IFMT
-        guard kind == S_IFIFO || kind == S_IFSOCK else {
+        guard [.pipe, .socket].contains(status.kind) else {
             throw .usage(
                 "file descriptor \(descriptor) is not a pipe: tokens are not written in the clear to files and terminals",
                 hint: "pipe it to the program that reads it: vaultctl export --plain-to-fd 3 3>&1 >&2 | PROGRAM")
@@ -69,8 +70,9 @@ final class ExportTarget {
     }
 
     /// An export without its reader is incomplete, so it fails.
-    private static func writer(to descriptor: Int32) -> ([UInt8]) throws -> Void {
-        let console = Console(input: -1, output: descriptor, error: -1, environment: [:])
+    private static func writer(to descriptor: BorrowedDescriptor) -> ([UInt8]) throws -> Void {
+        let console = Console(
+            input: BorrowedDescriptor(-1), output: descriptor, error: BorrowedDescriptor(-1), environment: [:])
         return { bytes in
             do throws(OutputError) {
                 try console.write(bytes, to: .output)

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Glibc
+import Platform
 import TokenVault
 import VaultImport
 
@@ -24,7 +24,7 @@ final class ReportWriter {
     /// Whether a report was requested.
     let isWanted: Bool
     /// Nil: standard output.
-    private let descriptor: Int32?
+    private let file: Descriptor?
     private let showsUsers: Bool
     private let invocation: Invocation
     private let path: String
@@ -35,16 +35,12 @@ final class ReportWriter {
         showsUsers = options.showUsers
         path = options.report ?? "-"
         guard let report = options.report, report != "-" else {
-            descriptor = nil
+            file = nil
             isWanted = options.report != nil
             return
         }
         isWanted = true
-        descriptor = try PrivateFile.create(report)
-    }
-
-    deinit {
-        if let descriptor { close(descriptor) }
+        file = try PrivateFile.create(report)
     }
 
     func write(_ row: ImportedRow, _ fingerprint: String?) throws {
@@ -58,15 +54,15 @@ final class ReportWriter {
 
     /// Writes the last line, or the result on standard output if the report goes elsewhere.
     func end(_ record: OutputRecord) throws {
-        if isWanted, descriptor == nil { try write(record.json.text) }
+        if isWanted, file == nil { try write(record.json.text) }
         try flush()
-        if !isWanted || descriptor != nil { try invocation.emit(record) }
+        if !isWanted || file != nil { try invocation.emit(record) }
     }
 
     private func flush() throws {
         defer { buffer.removeAll(keepingCapacity: true) }
         guard !buffer.isEmpty else { return }
-        guard let descriptor else { return try invocation.console.write(buffer, to: .output) }
-        try PrivateFile.write(buffer, to: descriptor, path)
+        guard let file else { return try invocation.console.write(buffer, to: .output) }
+        try PrivateFile.write(buffer, to: file, path)
     }
 }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Glibc
+import Platform
 import TokenVault
 import VaultAdministration
 
@@ -55,7 +55,7 @@ struct KeyAddCommand: VaultCommand {
                     try await vault.addKeySlot(source, label: label ?? (newKeyFile == nil ? "passphrase" : "key file"))
                 }
             } catch {
-                if let made { unsafe unlink(made) }
+                if let made { NamedFile(made).discard() }
                 throw error
             }
         }
@@ -80,7 +80,7 @@ struct KeyAddCommand: VaultCommand {
     private func newKey(_ reader: inout SecretReader, _ access: VaultAccess) throws -> (KeySource, made: String?) {
         let source = try newPassphrase.source
         if let newKeyFile {
-            guard unsafe Glibc.access(newKeyFile, F_OK) != 0 else { return (.keyFile(newKeyFile), nil) }
+            guard !NamedFile(newKeyFile).exists else { return (.keyFile(newKeyFile), nil) }
             try VaultAccess.makeKeyFile(newKeyFile, "--new-key-file")
             return (.keyFile(newKeyFile), newKeyFile)
         }

@@ -144,10 +144,12 @@ struct KeyRotateCommand: VaultCommand {
                 .data("remaining", record(left)),
                 .line("left to do", status.isRotating ? words(left) : "nothing"),
                 .data(
-                    "index", [Field("madeAt", index.madeAt?.date), Field("isReplacing", index.isReplacing)] as OutputRecord),
+                    "index",
+                    [Field("madeAt", index.madeAt?.date), Field("isReplacing", index.isReplacing)] as OutputRecord),
                 .line("index key made", index.madeAt?.date),
                 .data(
-                    "audit", [Field("madeAt", audit.madeAt?.date), Field("formerKeys", audit.formerKeys)] as OutputRecord),
+                    "audit",
+                    [Field("madeAt", audit.madeAt?.date), Field("formerKeys", audit.formerKeys)] as OutputRecord),
                 .line("audit key made", audit.madeAt?.date),
             ])
         if status.isRotating { invocation.note("a rotation is not complete; continue with: vaultctl key rotate") }

@@ -40,7 +40,8 @@ struct LoginDeviceCommand: VaultCommand {
         invocation.note("Check that it shows this code, or enter it:")
         try console.write(Printable.escape(device.userCode) + "\n", to: .error)
         if let complete = device.verificationURIComplete {
-            invocation.note("The same page with the code filled in, for a link or a QR code (qrencode -t ansiutf8 URL):")
+            invocation.note(
+                "The same page with the code filled in, for a link or a QR code (qrencode -t ansiutf8 URL):")
             try console.write(Printable.escape(complete) + "\n", to: .error)
         }
         let left = max(0, device.expiresAt.timeIntervalSince(invocation.now))

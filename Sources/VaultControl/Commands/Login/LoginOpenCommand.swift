@@ -1,7 +1,7 @@
 import ArgumentParser
-import Glibc
 import LoopbackRedirect
 import OAuthClient
+import Platform
 import TokenVault
 
 struct LoginOpenCommand: VaultCommand {
@@ -117,8 +117,8 @@ struct LoginOpenCommand: VaultCommand {
 
     /// The users whose browser may come back: this user, and for an administrator with `sudo` the invoking user.
     private static func users(_ environment: [String: String]) -> Set<UInt32> {
-        let person = geteuid() == 0 ? environment["SUDO_UID"].flatMap { UInt32($0) } : nil
-        return Set([getuid(), geteuid()] + [person].compactMap(\.self))
+        let person = UserID.current.isRoot ? environment["SUDO_UID"].flatMap { UInt32($0) } : nil
+        return Set([UserID.real.number, UserID.current.number] + [person].compactMap(\.self))
     }
 
     /// The URL is printed even with `--quiet`: without it no one can continue.

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Glibc
+import Platform
 import TokenVault
 import VaultAdministration
 
@@ -23,21 +23,20 @@ final class MetricsFile: Sendable {
 
     private static func requireReplaceable(_ path: String) throws(Failure) {
         let name = Printable.path(path)
-        var status = stat()
-        guard unsafe lstat(path, &status) == 0 else {
-            guard errno == ENOENT else { throw failure(path, errno) }
+        let status: FileStatus
+        do throws(SystemError) { status = try FileStatus(at: path) } catch {
+            guard error == .notFound else { throw failure(path, error) }
             return
         }
         let other = Failure.usage(
             "\(name) is not a file of metrics", hint: "choose another --metrics-file; only its own file is replaced")
-        guard status.st_mode & S_IFMT == S_IFREG else { throw other }
-        guard status.st_size > 0 else { return }
-        let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure(path, errno) }
-        defer { close(descriptor) }
-        var start = [UInt8](repeating: 0, count: mark.utf8.count)
-        let count = unsafe start.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
-        guard count == start.count, start.elementsEqual(mark.utf8) else { throw other }
+        guard status.kind == .regular else { throw other }
+        guard status.size > 0 else { return }
+        let file: Descriptor
+        do throws(SystemError) { file = try Descriptor(path, for: .reading, .notThroughLink) } catch {
+            throw failure(path, error)
+        }
+        guard let start = try? file.read(atMost: mark.utf8.count), start.elementsEqual(mark.utf8) else { throw other }
     }
 
     /// Writes until it is cancelled. A failed write may succeed later.
@@ -97,29 +96,31 @@ final class MetricsFile: Sendable {
 
     private func write() throws(Failure) {
         let text = Self.mark + ", written by vaultctl maintain\n" + metrics.text
-        let temporary = "\(path).\(getpid()).new"
+        let temporary = "\(path).\(ProcessID.current).new"
         // Left by a killed process with the same number.
-        _ = unsafe unlink(temporary)
-        let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw Self.failure(path, errno) }
-        defer { close(descriptor) }
-        do throws(Failure) {
-            try PrivateFile.write(Array(text.utf8), to: descriptor, temporary)
+        NamedFile(temporary).discard()
+        let file: Descriptor
+        do throws(SystemError) {
+            file = try Descriptor(temporary, for: .writing, [.createNew, .notThroughLink], permissions: 0o644)
         } catch {
-            _ = unsafe unlink(temporary)
+            throw Self.failure(path, error)
+        }
+        do throws(Failure) {
+            try PrivateFile.write(Array(text.utf8), to: file, temporary)
+        } catch {
+            NamedFile(temporary).discard()
             throw error
         }
-        guard unsafe rename(temporary, path) == 0 else {
-            let reason = errno
-            _ = unsafe unlink(temporary)
-            throw Self.failure(path, reason)
+        do throws(SystemError) { try NamedFile(temporary).rename(to: path) } catch {
+            NamedFile(temporary).discard()
+            throw Self.failure(path, error)
         }
     }
 
-    private static func failure(_ path: String, _ error: Int32) -> Failure {
+    private static func failure(_ path: String, _ error: SystemError) -> Failure {
         Failure(
             .machine, code: "outputFailed",
-            "the metrics could not be written to \(Printable.path(path)): \(InputFile.reason(of: error))",
+            "the metrics could not be written to \(Printable.path(path)): \(error.text)",
             hints: ["check --metrics-file: its directory must be there, and writable for this user"])
     }
 }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Glibc
+import Platform
 import TokenVault
 import VaultAdministration
 
@@ -38,19 +38,18 @@ struct UserEraseCommand: VaultCommand {
             ) { users, id in
                 let handle = try? await users.vault.user(id).handle
                 // Before the erasure: afterwards there is no second chance.
-                let file = try certificate.map { (path: $0, descriptor: try PrivateFile.create($0)) }
-                defer { if let file { close(file.descriptor) } }
+                let file = try certificate.map { (path: $0, open: try PrivateFile.create($0)) }
                 let report: RevocationReport
                 do {
                     report = try await users.eraseUser(id)
                 } catch {
-                    if let file { _ = unsafe unlink(file.path) }
+                    if let file { NamedFile(file.path).discard() }
                     throw error
                 }
                 let facts = try await ErasureView.record(of: handle, in: users.vault)
                 if let file {
-                    try PrivateFile.write(Array((facts.json.text + "\n").utf8), to: file.descriptor, file.path)
-                    guard fsync(file.descriptor) == 0 else {
+                    try PrivateFile.write(Array((facts.json.text + "\n").utf8), to: file.open, file.path)
+                    do throws(SystemError) { try file.open.synchronize() } catch {
                         throw Failure(.machine, code: "outputFailed", "the certificate could not be written to disk")
                     }
                 }
