@@ -7,10 +7,15 @@ extension Vault {
     public func addProvider(
         _ registration: ProviderRegistration, of tenant: Tenant? = nil
     ) async throws -> Provider {
+        TenantScope(tenant: tenant).plain(try await register(registration, of: tenant))
+    }
+
+    /// The same. The provider has its qualified name.
+    package func register(_ registration: ProviderRegistration, of tenant: Tenant?) async throws -> Provider {
         let record = try ProviderRecord(registration, of: tenant, createdAt: now)
         try await refuseSharing(record)
         return try await VaultError.translating {
-            TenantScope(tenant: tenant).plain(try Provider(await store.putProvider(record, replacing: nil).record))
+            try Provider(await store.putProvider(record, replacing: nil).record)
         }
     }
 

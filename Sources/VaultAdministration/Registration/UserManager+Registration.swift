@@ -77,7 +77,7 @@ extension UserManager {
                 scope: client.scope, redirectURI: client.redirectURIs.first, dpop: client.dpop)
             registration.management = registered.management
             registration.clientSecretExpiresAt = registered.secretExpiresAt
-            let provider = try await vault.addProvider(registration, of: tenant)
+            let provider = try await vault.register(registration, of: tenant)
             try? await audit(.clientRegistered, provider.name, registered.clientID)
             return provider
         } catch {

@@ -175,7 +175,7 @@ struct MutualTLSWireTests {
             Issue.record("a token without the certificate")
         } catch let error as VaultError {
             #expect(error.code == .providerMisconfigured)
-            #expect(error.message.contains("cannot show the client certificate"))
+            #expect(error.message.contains("cannot present the client certificate"))
         }
         #expect(transport.requests.isEmpty)
         let stored = try await users.vault.login(login.id)

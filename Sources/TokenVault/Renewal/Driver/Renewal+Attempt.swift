@@ -55,7 +55,7 @@ extension Renewal {
         if case .transient(let failure) = result.outcome, failure.cause == .notSent(.noClientCertificate) {
             // Waiting does not help: the app must be given another transport.
             vault.logger.warning(
-                "this transport cannot show the client certificate that a provider wants",
+                "this transport cannot present the client certificate that the provider requires",
                 metadata: ["vault-provider-handle": "\(provider.handle.text)"])
         }
         if let reply = result.doubtfulReply { await keep(reply, claim, movesOn: result.outcome.movesOn) }

@@ -76,7 +76,7 @@ struct ProviderAddCommand: VaultCommand {
             }
             do {
                 guard let replaceDamaged else {
-                    return try await vault.addProvider(registration, of: tenant.tenant?.tenant)
+                    return try await vault.register(registration, of: tenant.tenant?.tenant)
                 }
                 return try await vault.addProvider(
                     registration, replacingDamaged: try await DamagedRowSelection.id(replaceDamaged, in: vault))
