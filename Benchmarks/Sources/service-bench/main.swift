@@ -36,7 +36,10 @@ guard arguments.count >= 5, let port = Int(arguments[4]) else {
     let run = Task { try await service.run() }
     let request = HTTPRequest(method: .post, scheme: "http", authority: "127.0.0.1:\(port)", path: "/token")
     for _ in 0..<10 { _ = try await client.send(request, body: [], limits: .tokenEndpoint) }
-    let logins = try await service.vault.logins(limit: 100).map(\.id)
+    var logins: [LoginID] = []
+    for try await entry in service.vault.logins(where: LoginFilter()) where logins.count < 100 {
+        logins.append(entry.id)
+    }
     for _ in 0..<20 {
         for login in logins { _ = try await service.users.validAccessToken(for: .login(login)) }
     }
