@@ -37,6 +37,8 @@ public final class AsyncHTTPTransport: HTTPTransport {
     /// Waits for abandoned attempts to connect, so at most ``Options/connectTimeout``.
     public func shutdown() async { await clients.shutDown() }
 
+    public var allowsInsecureLoopback: Bool { options.allowsInsecureLoopback }
+
     /// Sends `request` once and reads the whole reply.
     ///
     /// - Throws: `HTTPTransportError`, whose phase says whether the server may have seen the request: not while

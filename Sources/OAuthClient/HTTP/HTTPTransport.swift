@@ -24,10 +24,15 @@ public protocol HTTPTransport: Sendable {
     /// Closes open connections. Requests in flight fail, and later ones are rejected as not sent. By default it does
     /// nothing.
     func shutdown() async
+
+    /// Whether it sends plain `http` to servers on this machine, for development. By default it does not.
+    var allowsInsecureLoopback: Bool { get }
 }
 
 extension HTTPTransport {
     public func shutdown() async {}
+
+    public var allowsInsecureLoopback: Bool { false }
 
     public func send(
         _ request: HTTPRequest, body: [UInt8], limits: HTTPLimits, showing certificate: ClientCertificate

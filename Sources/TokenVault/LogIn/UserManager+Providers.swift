@@ -10,7 +10,7 @@ extension UserManager {
     ///     redirectURI: "https://app.example/callback")
     /// ```
     ///
-    /// Plain `http` is accepted for this machine only, with ``UserManagerOptions/allowsInsecureLoopback``. A provider
+    /// Plain `http` is accepted for this machine only, if the transport allows it. A provider
     /// without metadata, or with a profile of its own, is added by ``Vault/addProvider(_:of:)``.
     ///
     /// - Parameters:
@@ -33,7 +33,7 @@ extension UserManager {
         tokenCertificate: ClientCertificate? = nil
     ) async throws -> Provider {
         try vault.requireOpen()
-        let isInsecure = context.options.allowsInsecureLoopback
+        let isInsecure = context.allowsInsecureLoopback
         let server = try VaultError.translatingValues { try Issuer(issuer, allowsInsecureLoopback: isInsecure) }
         let (client, scopes, redirect) = try VaultError.translatingValues {
             (
@@ -59,7 +59,7 @@ extension UserManager {
         do throws(DiscoveryError) {
             return try await Discovery.metadata(
                 issuer: issuer, transport: context.transport,
-                allowsInsecureLoopback: context.options.allowsInsecureLoopback)
+                allowsInsecureLoopback: context.allowsInsecureLoopback)
         } catch {
             if Task.isCancelled { throw CancellationError() }
             throw VaultError(error)

@@ -27,13 +27,20 @@ extension ServerBinding {
 extension VaultError {
     /// The error for a request that was not sent to a provider.
     package init(unsent code: HTTPTransportError.Code, hint: String? = nil) {
-        guard code == .noClientCertificate else {
-            self.init(.network, "the provider cannot be reached", hint: hint)
-            return
+        switch code {
+        case .noClientCertificate:
+            self.init(
+                .providerMisconfigured, code.words,
+                hint: "use AsyncHTTPTransport, or implement send(_:body:limits:showing:)")
+        // It stays so until the program or the provider's endpoints are changed.
+        case .refused:
+            self.init(
+                .providerMisconfigured, "the transport does not send requests to this address",
+                hint: "plain http to this machine needs AsyncHTTPTransport.Options.allowsInsecureLoopback; "
+                    + "deniesAddress may exclude the address")
+        default:
+            self.init(.network, "the provider cannot be reached: \(code.words)", hint: hint)
         }
-        self.init(
-            .providerMisconfigured, code.words,
-            hint: "use AsyncHTTPTransport, or implement send(_:body:limits:showing:)")
     }
 }
 

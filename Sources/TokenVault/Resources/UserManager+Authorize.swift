@@ -16,7 +16,7 @@ extension UserManager {
     /// Authorize each request, repeats included. A request that must not carry a token fails before a token is fetched.
     ///
     /// - Throws: ``VaultError``, ``VaultError/Code/invalidArgument`` for a URL that is not `https`, unless it is on
-    ///   this machine and ``UserManagerOptions/allowsInsecureLoopback`` is set; ``VaultError/Code/originNotAllowed``
+    ///   this machine and the transport sends such requests; ``VaultError/Code/originNotAllowed``
     ///   for one that is not among the provider's ``ProviderRegistration/apiOrigins``; or `CancellationError`.
     public func authorize(
         _ request: HTTPRequest, for login: LoginRef, _ tokenRequest: TokenRequest = TokenRequest()
@@ -232,7 +232,7 @@ extension UserManager {
         do throws(OAuthValueError) {
             return try EndpointURL(
                 "\(scheme)://\(authority)\(request.path ?? "/")",
-                allowsInsecureLoopback: context.options.allowsInsecureLoopback)
+                allowsInsecureLoopback: context.allowsInsecureLoopback)
         } catch {
             throw Self.noTarget
         }
@@ -243,7 +243,7 @@ extension UserManager {
             .invalidArgument, "a token goes to https URLs only",
             hint:
                 "the request needs a scheme, an authority and a path, all percent-encoded; plain http to this machine is "
-                + "for development: UserManagerOptions.allowsInsecureLoopback")
+                + "for development: AsyncHTTPTransport.Options.allowsInsecureLoopback")
     }
 }
 

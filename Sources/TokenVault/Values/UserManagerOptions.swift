@@ -28,9 +28,10 @@ public struct UserManagerOptions: Sendable {
     /// How long a handler may take for one question. Then it is cancelled, and counts as one that said *not now*,
     /// whether it ends or not. Nil: as long as it likes, and callers without a deadline wait with it.
     public var handlerTimeLimit: Duration?
-    /// Whether ``UserManager/authorize(_:for:_:)`` puts tokens into plain `http` requests to
-    /// this machine: for development servers. Any user of the machine can listen on a port that is free.
-    public var allowsInsecureLoopback: Bool
+    /// Whether ``UserManager/authorize(_:for:_:)`` puts tokens into plain `http` requests to this machine, and
+    /// ``UserManager/addProvider(_:issuer:clientID:authentication:scope:redirectURI:dpop:tokenCertificate:)`` takes an issuer there:
+    /// for development servers. Any user of the machine can listen on a free port. Nil: if the transport sends such requests.
+    public var allowsInsecureLoopback: Bool?
     /// Whether the access token of a dead login is given out until it expires. False: such a login gives nothing at all,
     /// so that no call is made on the user's behalf before a new token is set.
     public var servesTokensOfDeadLogins: Bool
@@ -55,7 +56,7 @@ public struct UserManagerOptions: Sendable {
         tokenEndpointListener: (any TokenEndpointResponseListener)? = nil,
         revealsSecretBodiesToListener: Bool = false,
         handlerTimeLimit: Duration? = .seconds(60),
-        allowsInsecureLoopback: Bool = false,
+        allowsInsecureLoopback: Bool? = nil,
         servesTokensOfDeadLogins: Bool = true,
         loginSource: (any LoginSource)? = nil,
         metrics: (any MetricsFactory)? = nil,

@@ -35,7 +35,7 @@ public import TokenVault
 ///
 /// Redirects are not followed, so a token reaches only the named host. A request to anything but `https` is rejected
 /// with `VaultError`, code `invalidArgument`, before a token is fetched; plain `http` to this machine needs
-/// `UserManagerOptions.allowsInsecureLoopback`. If the provider has a list of API origins, a request to any other
+/// `AsyncHTTPTransport.Options.allowsInsecureLoopback`. If the provider has a list of API origins, a request to any other
 /// origin is rejected in the same way, with the code `originNotAllowed`.
 public final class AuthorizingClient: Service {
     private let users: UserManager

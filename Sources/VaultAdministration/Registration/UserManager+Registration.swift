@@ -31,7 +31,7 @@ extension UserManager {
         initialAccessToken: AccessToken?
     ) async throws -> Provider {
         try vault.requireOpen()
-        let isInsecure = context.options.allowsInsecureLoopback
+        let isInsecure = context.allowsInsecureLoopback
         let server = try VaultError.translatingValues { try Issuer(issuer, allowsInsecureLoopback: isInsecure) }
         guard !name.isEmpty, name.utf8.count <= 128 else {
             throw VaultError(.invalidArgument, "a provider's name has 1 to 128 bytes")

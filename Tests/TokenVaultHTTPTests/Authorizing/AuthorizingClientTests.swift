@@ -16,6 +16,28 @@ struct AuthorizingClientTests {
         return configuration
     }
 
+    /// One switch, that of the transport, decides about plain http. An option of the manager overrules it.
+    @Test func theTransportAllowsPlainHTTPForAll() async throws {
+        try await ResourceWorld.with { world in
+            try await world.logIn()
+            let (vault, request) = (world.users.vault, world.request())
+            for (allows, option) in [(false, nil), (true, nil), (true, false)] as [(Bool, Bool?)] {
+                let transport = AsyncHTTPTransport(options: .init(allowsInsecureLoopback: allows))
+                let users = try await UserManager(
+                    vault: vault, transport: transport, options: UserManagerOptions(allowsInsecureLoopback: option))
+                let isAllowed = option ?? allows
+                do {
+                    _ = try await users.authorize(request, for: .user("alice"))
+                    #expect(isAllowed)
+                } catch let error as VaultError {
+                    #expect(!isAllowed && error.code == .invalidArgument)
+                    #expect(error.hint?.contains("AsyncHTTPTransport.Options.allowsInsecureLoopback") == true)
+                }
+                await transport.shutdown()
+            }
+        }
+    }
+
     @Test func aBearerTokenOpensTheResource() async throws {
         try await ResourceWorld.with { world in
             try await world.logIn()

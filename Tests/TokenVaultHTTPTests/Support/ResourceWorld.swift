@@ -43,7 +43,7 @@ struct ResourceWorld {
         }
         try await temporary.vault.addProvider(registration)
         users = try await UserManager(
-            vault: temporary.vault, transport: transport, options: UserManagerOptions(allowsInsecureLoopback: true))
+            vault: temporary.vault, transport: transport)
         client = AuthorizingClient(users: users, options: .init(timeout: .seconds(60)))
     }
 

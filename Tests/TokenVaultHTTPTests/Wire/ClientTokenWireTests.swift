@@ -28,7 +28,7 @@ struct ClientTokenWireTests {
                 authentication: .clientSecretBasic(ClientSecret("CANARY-secret")),
                 dpop: requiresDPoP ? .required : .optional))
         let users = try await UserManager(
-            vault: temporary.vault, transport: transport, options: UserManagerOptions(allowsInsecureLoopback: true))
+            vault: temporary.vault, transport: transport)
         let client = AuthorizingClient(users: users, options: .init(timeout: .seconds(60)))
         try await body(server, users, client)
         await client.shutdown()

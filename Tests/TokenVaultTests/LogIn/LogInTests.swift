@@ -19,6 +19,28 @@ struct LogInTests {
         "https://app.example/callback?\(rest)&state=\(request.state)"
     }
 
+    /// The cause is named, and the code is not used: the same callback works later.
+    @Test(
+        arguments: [
+            (.dns, .network, "the host name was not found"), (.connect, .network, "the connection was refused"),
+            (.tls, .network, "TLS"), (.proxy, .network, "proxy"), (.refused, .providerMisconfigured, "transport"),
+        ] as [(HTTPTransportError.Code, VaultError.Code, String)])
+    func anUnsentCodeNamesItsCause(
+        cause: HTTPTransportError.Code, expected: VaultError.Code, words: String
+    ) async throws {
+        let world = try await World()
+        let request = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
+        world.transport.enqueue(.failure(.notSent, cause), .generation("1"))
+        await #expect {
+            _ = try await world.users.completeLogIn(.url(callback(request)), boundTo: request.binding)
+        } throws: { error in
+            guard let error = error as? VaultError else { return false }
+            return error.code == expected && error.message.contains(words) && error.hint != nil
+        }
+        let done = try await world.users.completeLogIn(.url(callback(request)), boundTo: request.binding)
+        #expect(done.login.userId == "alice")
+    }
+
     @Test func aLogInBegunHereIsCompletedThere() async throws {
         let world = try await World()
         let request = try await world.users.beginLogIn(

@@ -18,7 +18,6 @@ struct Backend {
             transport: AsyncHTTPTransport(options: .init(allowsInsecureLoopback: settings.allowsInsecureLoopback)),
             options: VaultServiceOptions(
                 vault: VaultOptions(logger: logger),
-                users: UserManagerOptions(allowsInsecureLoopback: settings.allowsInsecureLoopback),
                 observers: [Watcher(file: URL(filePath: settings.vaultPath + ".cursor"), logger: logger)]))
         let users = service.users
         let api = AuthorizingClient(users: users)

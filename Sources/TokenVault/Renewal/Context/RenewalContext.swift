@@ -10,6 +10,8 @@ package final class RenewalContext: Sendable {
     let handler: (any TokenRefreshHandler)?
     let sessionHandlers: SessionHandlers
     package let options: UserManagerOptions
+    /// Whether tokens and requests may go to plain `http` on this machine.
+    package let allowsInsecureLoopback: Bool
     let revoker: Revoker
     let metrics: RenewalMetrics
     let calls: CallMetrics
@@ -34,6 +36,7 @@ package final class RenewalContext: Sendable {
         self.vault = vault
         self.handler = handler
         self.options = options
+        allowsInsecureLoopback = options.allowsInsecureLoopback ?? transport.allowsInsecureLoopback
         channel = ProviderChannel(
             transport: transport,
             announcer: ResponseAnnouncer(
