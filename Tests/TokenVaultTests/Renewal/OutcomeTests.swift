@@ -305,6 +305,29 @@ struct OutcomeTests {
         await #expect(try world.vault.login(login.id).failure == nil)
     }
 
+    /// Why a renewal was not sent is named. Where waiting does not help, the code says so; no login is flagged for it.
+    @Test(
+        arguments: [
+            (.dns, .tryLater, "host name"), (.connect, .tryLater, "connection"), (.tls, .tryLater, "TLS"),
+            (.refused, .providerMisconfigured, "not allowed"),
+            (.noClientCertificate, .providerMisconfigured, "certificate"),
+        ] as [(HTTPTransportError.Code, VaultError.Code, String)])
+    func anUnsentRenewalNamesItsCause(
+        cause: HTTPTransportError.Code, expected: VaultError.Code, words: String
+    ) async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        world.expire()
+        world.transport.enqueue(.failure(.notSent, cause))
+        await #expect {
+            _ = try await world.users.accessToken(for: .login(login.id))
+        } throws: { error in
+            guard let error = error as? VaultError else { return false }
+            return error.code == expected && error.message.contains(words) && error.hint != nil
+        }
+        await #expect(try world.vault.login(login.id).failure == nil)
+    }
+
     @Test func theEndOfALoginDestroysItsKeyAndItsRefreshToken() async throws {
         let world = try await World()
         let login = try await world.addChain(dpopKey: .generate())
