@@ -1,17 +1,11 @@
-import Platform
 import Logging
+import Platform
 import ServiceLifecycle
 import VaultCrypto
 import VaultSQLite
 import VaultStorage
 
 /// Makes a backup now and then, and removes those that need not be kept.
-///
-/// ```swift
-/// let backups = BackupScheduler(vault, options: .init(
-///     every: .seconds(6 * 3_600), directory: "/mnt/backup", keep: BackupRetention(hours: 24, days: 7, weeks: 5)))
-/// let group = ServiceGroup(services: [RenewalScheduler(users), backups], logger: logger)
-/// ```
 ///
 /// Whether one is due is what the vault remembers: a restart makes none before its time, and several processes need not
 /// know of each other.

@@ -26,7 +26,8 @@ extension ServerBinding {
 
 extension VaultError {
     /// The hint for a request that the transport refuses.
-    static let refusedHint = "plain http to this machine needs AsyncHTTPTransport.Options.allowsInsecureLoopback; "
+    static let refusedHint =
+        "plain http to this machine needs AsyncHTTPTransport.Options.allowsInsecureLoopback; "
         + "deniesAddress may exclude the address"
 
     /// The error for a request that was not sent to a provider.

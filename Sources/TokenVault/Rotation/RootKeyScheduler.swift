@@ -4,11 +4,6 @@ package import VaultStorage
 
 /// Rotates the root key when it is old enough, and resumes an interrupted rotation.
 ///
-/// ```swift
-/// let rotation = RootKeyScheduler(vault, options: .init(every: .seconds(180 * 86_400)))
-/// let group = ServiceGroup(services: [RenewalScheduler(users), rotation], logger: logger)
-/// ```
-///
 /// The key's age is in the vault: a restart does not rotate it early, and several processes need not know of each
 /// other.
 package final class RootKeyScheduler: Service {

@@ -4,10 +4,6 @@ import Synchronization
 
 /// Notifies an observer of events in the logins of a vault, for as long as it runs.
 ///
-/// ```swift
-/// let group = ServiceGroup(services: [LoginObservation(vault, mailer), server], logger: logger)
-/// ```
-///
 /// A ``VaultService`` runs one for each of ``VaultServiceOptions/observers``.
 package final class LoginObservation: Service {
     private static let longestPause = Duration.seconds(60)

@@ -7,7 +7,7 @@ extension UserManager {
     /// ```swift
     /// guard let tenant = Tenant("contoso") else { return }
     /// let contoso = users.scoped(to: tenant)
-    /// let begun = try await contoso.beginLogIn(userId: "alice", provider: "acme")
+    /// let begun = try await contoso.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
     /// let token = try await contoso.accessToken(userId: "alice")
     /// ```
     ///

@@ -7,7 +7,7 @@ public import OAuthClient
 /// let response = try await AuthorizingClient(users: users).send(request, userId: "alice")
 /// if let challenge = response.stepUp {
 ///     let logIn = try await users.beginLogIn(
-///         userId: "alice", provider: "acme", parameters: challenge.logInParameters)
+///         LogInRequest(userId: "alice", provider: "acme", parameters: challenge.logInParameters))
 ///     show("log in again", at: logIn.url)
 /// }
 /// ```

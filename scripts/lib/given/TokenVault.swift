@@ -37,7 +37,7 @@ func show(_ code: String, at place: String) {}
 
 // The app that hears of events.
 func askToLogIn(_ user: String, _ reason: RefreshFailure.Reason) {}
-func checkAgain() {}
+func lookAgain() {}
 let saved: EventCursor? = given()
 func save(_ cursor: EventCursor) async throws {}
 

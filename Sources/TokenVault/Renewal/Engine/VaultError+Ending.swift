@@ -18,7 +18,8 @@ extension VaultError {
         // Waiting does not help: the app needs another transport, or the provider other endpoints.
         let isPermanent = shown?.failure == .refused || shown?.failure == .noClientCertificate
         self.init(
-            isPermanent && error.code == .tryLater ? .providerMisconfigured : error.code, cause.map { "\(error.message): \($0.words)" } ?? error.message, hint: cause?.hint ?? error.hint,
+            isPermanent && error.code == .tryLater ? .providerMisconfigured : error.code,
+            cause.map { "\(error.message): \($0.words)" } ?? error.message, hint: cause?.hint ?? error.hint,
             logins: error.logins, retryAfter: error.retryAfter, answer: shown)
     }
 
