@@ -16,6 +16,9 @@ extension AuthorizingClient {
         public var userAgent: String
         /// The proxy for connections; nil to connect directly to the API. Plain `http` to this machine never uses it.
         public var proxy: AsyncHTTPTransport.Proxy?
+        /// The total time that a request waits for the repeats of others; then it is repeated without waiting. Tests, which
+        /// must not know how fast the machine is, wait longer.
+        package var longestWait = Duration.seconds(45)
 
         public init(
             trustRoots: AsyncHTTPTransport.TrustRoots = .system, connectTimeout: Duration = .seconds(10),

@@ -43,8 +43,6 @@ public final class AuthorizingClient: Service {
     private let clients: CertificateClients
     private let brake: RejectionBrake
     private static let mostProofs = ServerNonces.mostRepeats
-    /// The total time that a request waits for the repeats of others; then it is repeated without waiting.
-    private static let longestWait = Duration.seconds(45)
 
     public init(users: UserManager, options: Options = Options()) {
         self.users = users
@@ -127,7 +125,7 @@ public final class AuthorizingClient: Service {
         var token = first
         var trial = try await attempt(authorized, body, token)
         var (proofs, mayRenew) = (0, true)
-        let waitsUntil = ContinuousClock.now + Self.longestWait
+        let waitsUntil = ContinuousClock.now + options.longestWait
         while true {
             let response = trial.response
             switch trial.meaning {

@@ -44,7 +44,9 @@ struct ResourceWorld {
         try await temporary.vault.addProvider(registration)
         users = try await UserManager(
             vault: temporary.vault, transport: transport)
-        client = AuthorizingClient(users: users, options: .init(timeout: .seconds(60)))
+        var options = AuthorizingClient.Options(timeout: .seconds(600))
+        options.longestWait = .seconds(600)
+        client = AuthorizingClient(users: users, options: options)
     }
 
     private func close() async {

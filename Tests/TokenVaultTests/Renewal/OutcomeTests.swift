@@ -309,7 +309,6 @@ struct OutcomeTests {
     @Test(
         arguments: [
             (.dns, .tryLater, "host name"), (.connect, .tryLater, "connection"), (.tls, .tryLater, "TLS"),
-            (.refused, .providerMisconfigured, "not allowed"),
             (.noClientCertificate, .providerMisconfigured, "certificate"),
         ] as [(HTTPTransportError.Code, VaultError.Code, String)])
     func anUnsentRenewalNamesItsCause(
