@@ -1,8 +1,8 @@
 import VaultStorage
 
 extension TenantScope {
-    /// Which logins a subscriber wants to hear of. An id that only looks like one of a tenant's user is nobody's: nothing
-    /// happens to it.
+    /// The logins that a subscriber asks for. An id that only looks like that of a tenant's user belongs to no user, so it has
+    /// no events.
     func feed(_ session: SessionRef?) -> FeedScope {
         switch session?.choice {
         case nil: .all

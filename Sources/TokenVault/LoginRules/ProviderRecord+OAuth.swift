@@ -25,11 +25,6 @@ extension ServerBinding {
 }
 
 extension VaultError {
-    /// The hint for a request that the transport refuses.
-    static let refusedHint =
-        "plain http to this machine needs AsyncHTTPTransport.Options.allowsInsecureLoopback; "
-        + "deniesAddress may exclude the address"
-
     /// The error for a request that was not sent to a provider.
     package init(unsent code: HTTPTransportError.Code, hint: String? = nil) {
         switch code {
@@ -41,7 +36,8 @@ extension VaultError {
         case .refused:
             self.init(
                 .providerMisconfigured, "the transport does not send requests to this address",
-                hint: Self.refusedHint)
+                hint: "plain http to this machine needs AsyncHTTPTransport.Options.allowsInsecureLoopback; "
+                    + "deniesAddress may exclude the address")
         default:
             self.init(.network, "the provider cannot be reached: \(code.words)", hint: hint)
         }

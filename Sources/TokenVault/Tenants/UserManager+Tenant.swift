@@ -38,18 +38,13 @@ extension UserManager {
     ) async throws -> TenantErasure {
         let scoped = scoped(to: tenant)
         var erasure = TenantErasure()
-        var cursor: String?
-        repeat {
-            let page = try await vault.userPage(after: cursor, limit: 500)
-            for case .user(let user) in page.entries where scoped.names.has(user.id) {
-                try Task.checkCancellation()
-                let report = try await scoped.eraseUser(scoped.names.plain(user).id)
-                erasure.users += 1
-                if !report.isComplete { erasure.incomplete += 1 }
-                progress(erasure.users)
-            }
-            cursor = page.next
-        } while cursor != nil
+        for try await user in vault.users(of: tenant) {
+            try Task.checkCancellation()
+            let report = try await scoped.eraseUser(user.id)
+            erasure.users += 1
+            if !report.isComplete { erasure.incomplete += 1 }
+            progress(erasure.users)
+        }
         for provider in try await vault.providers(of: tenant)
         where try await !removed(provider.name, of: tenant) {
             erasure.remainingProviders.append(provider.name)
@@ -89,20 +84,15 @@ extension Vault {
     /// The size of each tenant, in the order of their names. Reads every user, in bounded memory.
     package func tenants() async throws -> [TenantSummary] {
         var found: [Tenant: TenantSummary] = [:]
-        for case .provider(let provider) in try await providerEntries() {
+        for provider in try await providers() {
             guard let tenant = Tenant.of(provider.name)?.tenant else { continue }
             found[tenant, default: TenantSummary(tenant: tenant)].providers += 1
         }
-        var cursor: String?
-        repeat {
-            let page = try await userPage(after: cursor, limit: 1_000)
-            for case .user(let user) in page.entries {
-                guard let tenant = Tenant.of(user.id)?.tenant else { continue }
-                found[tenant, default: TenantSummary(tenant: tenant)].users += 1
-                found[tenant]?.logins += user.logins.count
-            }
-            cursor = page.next
-        } while cursor != nil
+        for try await user in users() {
+            guard let tenant = Tenant.of(user.id)?.tenant else { continue }
+            found[tenant, default: TenantSummary(tenant: tenant)].users += 1
+            found[tenant]?.logins += user.logins.count
+        }
         return found.values.sorted { $0.tenant.name < $1.tenant.name }
     }
 }

@@ -45,17 +45,8 @@ extension Vault {
     /// Refuses a tenant that has neither a provider nor a user: an empty list would look like an answer.
     func require(_ tenant: Tenant?) async throws {
         guard let tenant else { return }
-        let isTheirs = { (name: String) in Tenant.of(name)?.tenant == tenant }
-        if try await providerEntries().contains(where: { isTheirs($0.provider?.name ?? "") }) { return }
-        var cursor: String?
-        repeat {
-            let page = try await userPage(after: cursor, limit: Listing.pageSize)
-            let found = page.entries.contains { entry in
-                if case .user(let user) = entry { isTheirs(user.id) } else { false }
-            }
-            if found { return }
-            cursor = page.next
-        } while cursor != nil
+        if try await !providers(of: tenant).isEmpty { return }
+        for try await _ in users(of: tenant) { return }
         throw Failure(
             .notFound, code: "unknownTenant", "the vault has no tenant \(tenant.name)",
             hints: ["list all tenants: vaultctl tenant list"])
