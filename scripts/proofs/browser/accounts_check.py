@@ -126,6 +126,8 @@ class Check:
 
     def arrive(self, title: str) -> None:
         self.browser.wait(f"!window.isOld && document.title == {json.dumps(title)} && document.readyState == 'complete'")
+        # Chromium moves the focus to what asks for it when it next draws the page, which may be after it is loaded.
+        self.browser.wait("!document.querySelector('[autofocus]') || document.activeElement != document.body")
 
     # What a page must be.
 
