@@ -55,7 +55,7 @@ extension Vault {
         try await VaultError.translating {
             try await store.backups().map { listing in
                 listing.record.map { .backup(Backup($0)) }
-                    ?? .damaged(id: listing.handle.map { BackupID($0) }, listing.damage?.reason ?? "unreadable")
+                    ?? .damaged(id: listing.handle.map { BackupID($0) }, listing.damage?.message ?? "unreadable")
             }
         }
     }

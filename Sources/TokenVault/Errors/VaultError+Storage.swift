@@ -7,7 +7,7 @@ extension VaultError {
         let retryAfter: Duration? = if case .busy = error.code { .seconds(1) } else { nil }
         var logins: [LoginID] = []
         if case .ambiguousLogin(let handles) = error.code { logins = handles.map { LoginID($0) } }
-        self.init(Code(error.code), error.reason, hint: error.hint, logins: logins, retryAfter: retryAfter)
+        self.init(Code(error.code), error.message, hint: error.hint, logins: logins, retryAfter: retryAfter)
     }
 
     /// - Parameter login: Which login was looked for.
@@ -20,7 +20,7 @@ extension VaultError {
     }
 
     init(_ error: VaultCryptoError) {
-        self.init(Code(error.code), error.reason, hint: error.hint)
+        self.init(Code(error.code), error.message, hint: error.hint)
     }
 
     /// Returns the public error for an internal one.

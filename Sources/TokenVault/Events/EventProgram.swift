@@ -14,7 +14,7 @@ package struct EventProgram: Sendable {
             program = try OperatorProgram(
                 arguments, environment: OperatorProgram.inheritedButOurs, timeLimit: timeLimit)
         } catch {
-            throw VaultError(.invalidArgument, error.reason, hint: error.hint)
+            throw VaultError(.invalidArgument, error.message, hint: error.hint)
         }
     }
 
@@ -28,7 +28,7 @@ package struct EventProgram: Sendable {
                 }
                 if let refusal = program.refusal(outcome) { throw refusal }
             } catch {
-                throw VaultError(.tryLater, error.reason, hint: error.hint)
+                throw VaultError(.tryLater, error.message, hint: error.hint)
             }
         }
     }

@@ -31,7 +31,7 @@ extension SessionFeed {
             return nil
         } catch {
             guard error.code != .closed else { return nil }
-            logger.debug("the audit trail could not be read for events", metadata: ["reason": "\(error.reason)"])
+            logger.debug("the audit trail could not be read for events", metadata: ["reason": "\(error.message)"])
             return options.pollInterval
         }
     }

@@ -63,13 +63,13 @@ extension VaultError {
                 hint: "make room on the disk of the vault")
         case .readOnly(let error):
             self.init(
-                .readOnly, (error?.reason ?? "the vault can be read here, and not changed") + ", so nothing was sent",
+                .readOnly, (error?.message ?? "the vault can be read here, and not changed") + ", so nothing was sent",
                 hint: error?.hint ?? "check that the file system and the vault's directory can be written")
         case .notBelieved(let error):
             self.init(error)
         case .storeBusy(let error):
             self.init(
-                .busy, (error?.reason ?? "another process has held the vault for too long") + ", so nothing was sent",
+                .busy, (error?.message ?? "another process has held the vault for too long") + ", so nothing was sent",
                 hint: error?.hint ?? "try again; find the process that holds the vault if it lasts",
                 retryAfter: .seconds(1))
         case .storeFailed:

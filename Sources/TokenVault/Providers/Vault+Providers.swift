@@ -33,7 +33,7 @@ extension Vault {
                 listing.provider.flatMap { try? .provider(Provider($0.record)) }
                     ?? .damaged(
                         handle: listing.handle?.text ?? DamagedRowName.row(.provider, listing.sequence).description,
-                        listing.damage?.reason ?? "the row cannot be opened")
+                        listing.damage?.message ?? "the row cannot be opened")
             }
         }
     }

@@ -31,7 +31,7 @@ extension Vault {
                     guard let entry = listing.entry else {
                         return .damaged(
                             listing.handle.map { RevocationID($0) },
-                            listing.damage?.reason ?? "the row cannot be opened")
+                            listing.damage?.message ?? "the row cannot be opened")
                     }
                     return .pending(PendingRevocation(entry, provider: names[entry.record.provider]))
                 },

@@ -23,7 +23,7 @@ extension Vault {
         let listings = try await VaultError.translating { try await store.users(after: after, limit: limit) }
         let entries = listings.map { listing in
             listing.user.map { UserEntry.user(User($0)) }
-                ?? .damaged(handle: listing.handle.text, listing.damage?.reason ?? Self.unreadable)
+                ?? .damaged(handle: listing.handle.text, listing.damage?.message ?? Self.unreadable)
         }
         return UserPage(entries: entries, next: listings.count < limit ? nil : listings.last?.handle.text)
     }
@@ -62,7 +62,7 @@ extension Vault {
                 }
             return listings.map { listing in
                 guard let stored = listing.login else {
-                    return .damaged(LoginID(listing.handle), listing.damage?.reason ?? Self.unreadable)
+                    return .damaged(LoginID(listing.handle), listing.damage?.message ?? Self.unreadable)
                 }
                 var login = Login(stored, provider: stored.provider.flatMap { names[$0] }, now: now)
                 login.tokenLimit = stored.provider.flatMap { limits[$0] }

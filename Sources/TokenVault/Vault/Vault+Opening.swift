@@ -228,7 +228,7 @@ extension VaultWitness {
             case .program(let arguments):
                 do throws(VaultCryptoError) { return try WitnessProgram(arguments) } catch {
                     throw StoreError(
-                        .invalidValue, "the witness: \(error.reason)",
+                        .invalidValue, "the witness: \(error.message)",
                         hint: "name a program by its absolute path, then its arguments")
                 }
             }
@@ -242,9 +242,9 @@ extension VaultWitness {
             begins: begins,
             uptime: { time.uptime() }, pause: { try? await time.sleep(for: $0) },
             alarm: { error in
-                let reason: Logger.Metadata = ["reason": "\(error.reason)"]
+                let reason: Logger.Metadata = ["reason": "\(error.message)"]
                 guard error.code == .rollbackSuspected else {
-                    return error.reason.hasPrefix("the witness log")
+                    return error.message.hasPrefix("the witness log")
                         ? logger.warning("the witness log has a gap", metadata: reason)
                         : logger.warning("the witness is behind", metadata: reason)
                 }

@@ -6,12 +6,12 @@ extension Vault {
     /// A vault on a file system that is mounted read-only, such as a snapshot or a mounted backup, can be read and verified.
     /// Good tokens are served; a renewal is refused with ``VaultError/Code/readOnly`` before anything is sent. The same holds
     /// for a vault whose content is moved to another one, or was; the code is ``VaultError/Code/moved``.
-    public var readOnlyReason: String? { (store.readOnlyRefusal ?? store.context.moveRefusal)?.reason }
+    public var readOnlyReason: String? { (store.readOnlyRefusal ?? store.context.moveRefusal)?.message }
 
     /// A hint if the reason is a disk that has failed; nil: the reason is another one.
     package var failedDiskHint: String? {
         let failed = StoreError.turnedReadOnly
-        return store.readOnlyRefusal?.reason == failed.reason ? failed.hint : nil
+        return store.readOnlyRefusal?.message == failed.message ? failed.hint : nil
     }
 
     /// Whether the reason is that its content is moved to another vault, or was.

@@ -147,7 +147,7 @@ extension AuditRecord {
             pruning: entry.pruning.map {
                 Pruning(first: $0.first, through: $0.through, removed: $0.removed, kept: $0.kept)
             },
-            link: entry.damage == nil ? listing.link?.array : nil, damage: entry.damage?.reason)
+            link: entry.damage == nil ? listing.link?.array : nil, damage: entry.damage?.message)
     }
 
     /// The words for ``kind`` that this version knows.

@@ -63,7 +63,7 @@ extension Vault {
 extension DamagedRow {
     fileprivate init(_ row: VaultStorage.DamagedRow, _ names: [ProviderHandle: String]) {
         self.init(
-            id: ID(row.name), table: Table(row.table), problem: row.damage.reason, userHandle: row.user?.text,
+            id: ID(row.name), table: Table(row.table), problem: row.damage.message, userHandle: row.user?.text,
             userId: row.userId, login: row.login.map { LoginID($0) },
             provider: row.provider.map { names[$0] ?? $0.text })
     }

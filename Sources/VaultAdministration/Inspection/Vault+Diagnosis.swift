@@ -144,7 +144,7 @@ extension Vault {
                 tornEntries: listings.count { $0.damage == .torn },
                 damagedEntries: listings.count { $0.reply == nil && $0.damage != .torn }, problem: nil)
         } catch {
-            return VaultDiagnosis.Spool(entries: 0, tornEntries: 0, damagedEntries: 0, problem: error.reason)
+            return VaultDiagnosis.Spool(entries: 0, tornEntries: 0, damagedEntries: 0, problem: error.message)
         }
     }
 }
@@ -162,7 +162,7 @@ extension VaultDiagnosis.File {
             case .spool: .spool
             }
         self.init(
-            role: role, path: report.path, mode: report.mode, problem: report.problem?.reason,
+            role: role, path: report.path, mode: report.mode, problem: report.problem?.message,
             hint: report.problem?.hint, detail: report.detail)
     }
 }

@@ -116,7 +116,7 @@ extension Vault {
         try await requireNothingSpooled()
         if let row = try await store.damagedRows(limit: 1).first {
             throw StoreError(
-                .damaged, "the vault has damaged rows, which cannot be moved: \(row.damage.reason)",
+                .damaged, "the vault has damaged rows, which cannot be moved: \(row.damage.message)",
                 hint: "see what they are, and repair or discard them: vaultctl damage list")
         }
         return false

@@ -48,6 +48,6 @@ final class TokenDecryptor {
 
 extension ImportError {
     fileprivate init(_ error: VaultCryptoError) {
-        self.init(.programFailed, error.reason, hint: error.hint)
+        self.init(.programFailed, error.message, hint: error.hint)
     }
 }

@@ -45,7 +45,7 @@ package final class SealedOutput {
         do throws(VaultCryptoError) {
             writer = try AgeWriter(for: try Self.recipients(recipients))
         } catch {
-            throw ExportError(.malformedRecipient, error.reason, hint: error.hint)
+            throw ExportError(.malformedRecipient, error.message, hint: error.hint)
         }
         self.output = output
         try output(writer.header)
@@ -54,7 +54,7 @@ package final class SealedOutput {
     /// Checks recipients before anything else is done.
     package static func check(_ recipients: [String]) throws(ExportError) {
         do throws(VaultCryptoError) { _ = try Self.recipients(recipients) } catch {
-            throw ExportError(.malformedRecipient, error.reason, hint: error.hint)
+            throw ExportError(.malformedRecipient, error.message, hint: error.hint)
         }
     }
 

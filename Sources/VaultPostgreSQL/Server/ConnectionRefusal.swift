@@ -63,7 +63,7 @@ extension StoreError {
                 .refusedLogin
             } else {
                 Self.causes.first { message.contains($0.words) }
-                    .map { StoreError(.busy, "\(Self.unreachable.reason): \($0.cause)", hint: $0.hint) } ?? .unreachable
+                    .map { StoreError(.busy, "\(Self.unreachable.message): \($0.cause)", hint: $0.hint) } ?? .unreachable
             }
     }
 

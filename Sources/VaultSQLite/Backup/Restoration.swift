@@ -25,7 +25,7 @@ package struct Restoration {
         do throws(StoreError) { try target.checkFree() } catch {
             guard error.code == .vaultExists else { throw error }
             throw StoreError(
-                .vaultExists, error.reason,
+                .vaultExists, error.message,
                 hint: "restore to a new path; nothing is overwritten, and a damaged vault may still be needed")
         }
     }

@@ -10,7 +10,7 @@ struct DatabaseCheck {
     func check(_ findings: any StorageFindings) throws(StoreError) {
         do throws(StoreError) { try VaultSchema.check(connection) } catch {
             guard error.isDamage || error.isForeignSchema else { throw error }
-            findings.note("file", row: nil, error.reason)
+            findings.note("file", row: nil, error.message)
         }
         // From the schema itself, so that no table is forgotten. Additional objects of the file were reported above.
         let tables = VaultSchema.current.tables

@@ -49,7 +49,7 @@ extension BackupManifest {
                 return .success(try unsafe BackupManifest(record: RecordReader(bytes)))
             } catch { return .failure(error) }
         }
-        do throws(VaultCryptoError) { self = try read.get() } catch { throw .damagedBackup(error.reason) }
+        do throws(VaultCryptoError) { self = try read.get() } catch { throw .damagedBackup(error.message) }
     }
 
     private init(record: RecordReader) throws(VaultCryptoError) {

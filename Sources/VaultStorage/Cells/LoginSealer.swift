@@ -74,7 +74,7 @@ struct LoginSealer {
             let cell = try SealedCell.seal(record, kind: kind, key: dataKey, associatedData: data)
             return (cell, try SealedCell.tag(of: cell))
         } catch {
-            throw StoreError(.invalidValue, error.reason, hint: error.hint)
+            throw StoreError(.invalidValue, error.message, hint: error.hint)
         }
     }
 }

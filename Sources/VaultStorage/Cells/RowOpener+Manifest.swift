@@ -125,9 +125,9 @@ extension RowOpener {
             return entries
         } catch {
             if case .outOfGuardedMemory = error.code {
-                throw StoreError(.outOfMemory, error.reason, hint: error.hint)
+                throw StoreError(.outOfMemory, error.message, hint: error.hint)
             }
-            throw damagedPart(number, user, error.reason)
+            throw damagedPart(number, user, error.message)
         }
     }
 

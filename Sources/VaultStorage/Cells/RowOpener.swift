@@ -30,7 +30,7 @@ struct RowOpener {
         cache: ManifestPartCache? = nil
     ) throws(StoreError) {
         do throws(VaultCryptoError) { self.scratch = if let scratch { scratch } else { try CellScratch() } } catch {
-            throw StoreError(.outOfMemory, error.reason, hint: error.hint)
+            throw StoreError(.outOfMemory, error.message, hint: error.hint)
         }
         self.tables = tables
         self.context = context

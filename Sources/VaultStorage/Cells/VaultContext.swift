@@ -139,8 +139,8 @@ package final class VaultContext: Sendable {
 extension StoreError {
     /// The error for a row that cannot be opened. The crypto error gives the reason and names no secret.
     static func quarantined(_ table: String, _ handle: Bytes16?, _ error: VaultCryptoError) -> StoreError {
-        if case .outOfGuardedMemory = error.code { return StoreError(.outOfMemory, error.reason, hint: error.hint) }
-        return quarantined(table, handle, error.reason)
+        if case .outOfGuardedMemory = error.code { return StoreError(.outOfMemory, error.message, hint: error.hint) }
+        return quarantined(table, handle, error.message)
     }
 
     private static func wayOut(_ table: String, _ handle: String?) -> String {

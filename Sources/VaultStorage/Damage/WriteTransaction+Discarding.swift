@@ -49,7 +49,7 @@ extension WriteTransaction {
             .rowDiscarded,
             [
                 .init("table", row.table.rawValue), .init("row", row.name.description),
-                .init("reason", row.damage.reason), .init("hash", Hexadecimal.text(hash)),
+                .init("reason", row.damage.message), .init("hash", Hexadecimal.text(hash)),
             ])
     }
 

@@ -61,21 +61,21 @@ package struct StoreError: Error, Equatable, Sendable {
 
     package let code: Code
     /// One lower-case sentence for people, without a full stop.
-    package let reason: String
+    package let message: String
     /// An action for an operator, if there is one.
     package let hint: String?
 
-    package init(_ code: Code, _ reason: String, hint: String? = nil) {
+    package init(_ code: Code, _ message: String, hint: String? = nil) {
         self.code = code
-        self.reason = reason
+        self.message = message
         self.hint = hint
     }
 }
 
 extension StoreError: CustomStringConvertible {
     package var description: String {
-        guard let hint else { return reason }
-        return "\(reason) (\(hint))"
+        guard let hint else { return message }
+        return "\(message) (\(hint))"
     }
 }
 

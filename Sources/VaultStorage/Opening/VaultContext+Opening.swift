@@ -46,7 +46,7 @@ extension VaultContext {
         } catch {
             if let damage, error.code == .wrongKey {
                 throw StoreError(
-                    .damaged, "this key opens no readable key slot of the vault; \(damage.reason)",
+                    .damaged, "this key opens no readable key slot of the vault; \(damage.message)",
                     hint: "use another key of the vault, or restore a backup")
             }
             throw StoreError(opening: error)
@@ -78,16 +78,16 @@ extension StoreError {
     /// Distinguishes a wrong key from an unreadable one, and both from a damaged vault.
     init(opening error: VaultCryptoError) {
         switch error.code {
-        case .wrongKey: self.init(.wrongKey, error.reason, hint: error.hint)
+        case .wrongKey: self.init(.wrongKey, error.message, hint: error.hint)
         case .keyFileMissing, .keyFileUnreadable, .keyFileTruncated, .keyFileMalformed, .keyFileUnsafe,
             .passphraseEmpty, .passphraseTooLong, .unlockingTooDear, .keySourceFailed,
             .keySourceBusy:
-            self.init(.keyUnavailable(error.code), error.reason, hint: error.hint)
+            self.init(.keyUnavailable(error.code), error.message, hint: error.hint)
         case .outOfMemory, .outOfGuardedMemory, .unavailable:
-            self.init(.outOfMemory, error.reason, hint: error.hint)
+            self.init(.outOfMemory, error.message, hint: error.hint)
         default:
             self.init(
-                .damaged, "the vault's keys are damaged: \(error.reason)", hint: error.hint ?? "restore a backup")
+                .damaged, "the vault's keys are damaged: \(error.message)", hint: error.hint ?? "restore a backup")
         }
     }
 }

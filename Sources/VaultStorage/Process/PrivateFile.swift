@@ -13,9 +13,9 @@ package enum PrivateFile {
             throw StoreError(.io(error), "\(path) cannot be read")
         }
         do throws(StoreError) { try check(status, path) } catch {
-            guard error.reason.hasPrefix(refusal) else { throw error }
+            guard error.message.hasPrefix(refusal) else { throw error }
             throw StoreError(
-                error.code, "\(what) is refused: \(error.reason.dropFirst(refusal.count))", hint: error.hint)
+                error.code, "\(what) is refused: \(error.message.dropFirst(refusal.count))", hint: error.hint)
         }
     }
 

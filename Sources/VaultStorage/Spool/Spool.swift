@@ -43,7 +43,7 @@ package final class Spool: Sendable {
                 reply.encoded(), kind: .spool, key: context.keyring.primaryRoot,
                 associatedData: head.associatedData())
         } catch {
-            throw StoreError(.invalidValue, error.reason, hint: error.hint)
+            throw StoreError(.invalidValue, error.message, hint: error.hint)
         }
         let frame = SpoolFrame.bytes(head, cell: cell)
         try own.withLock { own throws(StoreError) in

@@ -112,7 +112,7 @@ extension StoreError {
     init(adding error: VaultCryptoError) {
         switch error.code {
         case .labelTooLong, .passphraseParametersOutOfBounds, .recipientMalformed:
-            self.init(.invalidValue, error.reason, hint: error.hint)
+            self.init(.invalidValue, error.message, hint: error.hint)
         default: self.init(opening: error)
         }
     }

@@ -15,7 +15,7 @@ extension StorageFindings {
     ) throws(StoreError) -> R? {
         do throws(StoreError) { return try body() } catch {
             guard error.isDamage else { throw error }
-            note("file", row: nil, "the table \(table) cannot be read: \(error.reason)")
+            note("file", row: nil, "the table \(table) cannot be read: \(error.message)")
             return nil
         }
     }

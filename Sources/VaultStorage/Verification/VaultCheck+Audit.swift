@@ -147,7 +147,7 @@ extension VaultCheck {
             audit.highestFence = max(audit.highestFence, try unsafe AuditDetail(opened.plaintext).fence ?? 0)
             report.cells += 1
         } catch {
-            report.note("audit", "\(columns.sequence)", error.reason)
+            report.note("audit", "\(columns.sequence)", error.message)
         }
     }
 

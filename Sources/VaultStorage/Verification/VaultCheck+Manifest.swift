@@ -9,7 +9,7 @@ extension VaultCheck {
             report.cells += 2
         } catch {
             guard error.isDamage || error.code == .rollbackSuspected else { throw error }
-            note("vault", nil, error.reason)
+            note("vault", nil, error.message)
             return
         }
         guard let row = currentRow() else { return }

@@ -66,13 +66,13 @@ extension VaultCheck {
                 note("keySlot", handle, "it names another recipient than the vault's manifest")
             }
         } catch {
-            note("keySlot", row.bytes16(0), error.reason)
+            note("keySlot", row.bytes16(0), error.message)
         }
     }
 
     func checkBackup(_ row: any RowCursor) throws(StoreError) {
         do throws(StoreError) { _ = try BackupRecord(row, opener) } catch {
-            note("backup", row.bytes16(1), error.reason)
+            note("backup", row.bytes16(1), error.message)
         }
     }
 
@@ -143,7 +143,7 @@ extension VaultCheck {
             try unsafe read(opened.plaintext)
             report.cells += 1
         } catch {
-            note(table, handle, error.reason)
+            note(table, handle, error.message)
         }
     }
 }

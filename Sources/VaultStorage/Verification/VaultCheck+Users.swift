@@ -110,7 +110,7 @@ extension VaultCheck {
         let count = view.parts?.count ?? 0
         report.cells += count - known.damage.count
         for (number, error) in known.damage.sorted(by: { $0.key < $1.key }) {
-            notePart(ManifestPart.row(number, ofUserRow: user.rowID), error.reason)
+            notePart(ManifestPart.row(number, ofUserRow: user.rowID), error.message)
         }
         try opener.eachPartRow(ofUserRow: user.rowID) { number, row in
             countRow()
@@ -140,11 +140,11 @@ extension VaultCheck {
                     _ = try unsafe opener.unusableReply(row, from: 0, login.handle, user, view.dataKey)
                     report.cells += 1
                 } catch {
-                    note("unusableReply", row.bytes16(0), error.reason)
+                    note("unusableReply", row.bytes16(0), error.message)
                 }
             }
         } catch {
-            note("unusableReply", login.handle.bytes, "its rows cannot be read: \(error.reason)")
+            note("unusableReply", login.handle.bytes, "its rows cannot be read: \(error.message)")
         }
     }
 
@@ -181,7 +181,7 @@ extension VaultCheck {
             try unsafe read(opened.plaintext)
             report.cells += 1
         } catch {
-            note(table, handle, error.reason)
+            note(table, handle, error.message)
         }
     }
 }

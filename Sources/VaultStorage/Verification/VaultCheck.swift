@@ -32,7 +32,7 @@ package final class VaultCheck {
         self.context = context
         rows = VaultRowKeeper(context.rows.current)
         do throws(VaultCryptoError) { scratch = try CellScratch() } catch {
-            throw StoreError(.outOfMemory, error.reason, hint: error.hint)
+            throw StoreError(.outOfMemory, error.message, hint: error.hint)
         }
         opener = try RowOpener(tables, context, scratch: scratch, rows: rows)
     }
@@ -152,10 +152,10 @@ package final class VaultCheck {
             return try next.step() ? next.integer(0) : nil
         }
         guard let failed else {
-            note("file", nil, "the rest of the table \(table.rawValue) cannot be read: \(error.reason)")
+            note("file", nil, "the rest of the table \(table.rawValue) cannot be read: \(error.message)")
             return nil
         }
-        report.note(table.rawValue, "row \(failed)", "the row cannot be read: \(error.reason)")
+        report.note(table.rawValue, "row \(failed)", "the row cannot be read: \(error.message)")
         return failed < .max ? failed + 1 : nil
     }
 
@@ -170,7 +170,7 @@ package final class VaultCheck {
     /// Returns the result of `body`. An error becomes a finding.
     func attempt<R>(_ place: String, _ subject: Bytes16?, _ body: () throws(VaultCryptoError) -> R) -> R? {
         do throws(VaultCryptoError) { return try body() } catch {
-            note(place, subject, error.reason)
+            note(place, subject, error.message)
             return nil
         }
     }

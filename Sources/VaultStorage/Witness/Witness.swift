@@ -58,7 +58,7 @@ extension StoreError {
 
     /// The same error with the name of the witness.
     package func naming(_ witness: any Witness) -> StoreError {
-        guard code == .rollbackSuspected, !reason.contains(witness.name) else { return self }
-        return StoreError(code, "\(reason) (\(witness.name))", hint: hint)
+        guard code == .rollbackSuspected, !message.contains(witness.name) else { return self }
+        return StoreError(code, "\(message) (\(witness.name))", hint: hint)
     }
 }

@@ -54,7 +54,7 @@ package struct WitnessProgram: Witness {
 
     private static func failure(_ error: VaultCryptoError) -> StoreError {
         StoreError(
-            .io(0), "the witness does not answer: \(error.reason)",
+            .io(0), "the witness does not answer: \(error.message)",
             hint: error.hint ?? "run the program by hand, with `read`; the vault itself is unharmed")
     }
 }

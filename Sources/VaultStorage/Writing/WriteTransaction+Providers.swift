@@ -27,7 +27,7 @@ extension WriteTransaction {
         }
         return try put(
             record, replacing: Replaced(handle: handle, revision: try lastRevision(of: handle), record: nil),
-            telling: [.init("replaced", "damaged"), .init("reason", row.damage.reason)])
+            telling: [.init("replaced", "damaged"), .init("reason", row.damage.message)])
     }
 
     /// Adds a provider from another vault, under the same handle.

@@ -12,7 +12,7 @@ extension WriteTransaction {
                     context.vaultID, reply.handle, login: reply.login, user: user.columns.handle,
                     receivedAt: reply.receivedAt))
         } catch {
-            throw StoreError(.invalidValue, error.reason, hint: error.hint)
+            throw StoreError(.invalidValue, error.message, hint: error.hint)
         }
         let insert = try tables.cursor(.insertUnusableReply)
         insert.bind(1, reply.handle.bytes)

@@ -211,9 +211,9 @@ package final class WriteTransaction {
         } catch {
             switch error.code {
             case .outOfGuardedMemory, .outOfMemory:
-                throw StoreError(.outOfMemory, error.reason, hint: error.hint)
+                throw StoreError(.outOfMemory, error.message, hint: error.hint)
             default:
-                throw StoreError(.invalidValue, error.reason, hint: error.hint)
+                throw StoreError(.invalidValue, error.message, hint: error.hint)
             }
         }
     }
