@@ -181,7 +181,7 @@ let package = Package(
             name: "VaultControl",
             dependencies: [
                 "CBuild", "LoopbackRedirect", "OAuthClient", "Platform", "TokenVault", "TokenVaultHTTP",
-                "TokenVaultPostgreSQL", "VaultAdministration", "VaultImport", "VaultStorage",
+                "TokenVaultPostgreSQL", "VaultAdministration", "VaultCrypto", "VaultImport", "VaultStorage",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -332,7 +332,7 @@ let package = Package(
             name: "TokenVaultHTTPTests",
             dependencies: [
                 "DevAuthorizationServer", "OAuthClient", "RawSockets", "TestCertificates", "TestSupport", "TokenVault",
-                "TokenVaultHTTP", "TokenVaultTesting", "VaultAdministration",
+                "TokenVaultHTTP", "TokenVaultTesting", "VaultAdministration", "VaultStorage",
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: http),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -362,7 +362,7 @@ let package = Package(
             name: "crash-probe",
             dependencies: [
                 "CFaultVFS", "OAuthClient", "TestSupport", "TokenVault", "TokenVaultHTTP", "TokenVaultPostgreSQL",
-                "VaultAdministration",
+                "VaultAdministration", "VaultStorage",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "Tests/Probes/Crash"),
@@ -380,7 +380,7 @@ let package = Package(
             dependencies: [
                 "DevAuthorizationServer", "EngineSupport", "LoopbackRedirect", "OAuthClient", "Platform", "RawSockets",
                 "TestCertificates", "TestSupport", "TokenVault", "TokenVaultHTTP", "VaultAdministration",
-                "VaultControl", "VaultImport",
+                "VaultControl", "VaultCrypto", "VaultImport",
                 "vaultctl",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),

@@ -90,9 +90,9 @@ package final class LoopbackRedirectListener: Sendable {
 
     /// Shows the browser how the log-in ended, and closes.
     ///
-    /// - Parameter patience: How long a browser that has brought the answer may take to fetch the page.
-    package func finish(showing page: RedirectPage, patience: Duration = .seconds(3)) async {
-        await exchange.show(page, patience: TimeAmount(patience))
+    /// - Parameter timeLimit: How long a browser that has brought the answer may take to fetch the page.
+    package func finish(showing page: RedirectPage, timeLimit: Duration = .seconds(3)) async {
+        await exchange.show(page, timeLimit: TimeAmount(timeLimit))
         await close()
     }
 

@@ -106,11 +106,11 @@ final class RedirectExchange: Sendable {
     }
 
     /// Returns when a browser that has brought the answer has the page, or its time is up.
-    func show(_ page: RedirectPage, patience: TimeAmount) async {
+    func show(_ page: RedirectPage, timeLimit: TimeAmount) async {
         giveUp()
         result.succeed(page)
         guard await hasAnswer() else { return }
-        let timer = eventLoop.scheduleTask(in: patience) { self.delivered() }
+        let timer = eventLoop.scheduleTask(in: timeLimit) { self.delivered() }
         try? await withTaskCancellationHandler {
             try await delivery.futureResult.get()
         } onCancel: {

@@ -58,7 +58,7 @@ final class Exchange: HTTPClientResponseDelegate {
             response = HTTPResponse(status: status, headerFields: fields)
             refusal = error
             // A shorter wait than for a usable reply: what follows is a body, or nothing.
-            let wait = task.eventLoop.scheduleTask(in: ResponseHeadGuard.patience) { task.fail(reason: error) }
+            let wait = task.eventLoop.scheduleTask(in: ResponseHeadGuard.timeLimit) { task.fail(reason: error) }
             state.withLock { $0.cancelWait = { wait.cancel() } }
         }
         state.withLock { state in

@@ -15,7 +15,7 @@ final class ResponseHeadGuard: ChannelInboundHandler {
 
     static let mostInformationalHeads = 16
     /// How long the guard waits for bytes after an error that may belong to the body.
-    static let patience = TimeAmount.seconds(2)
+    static let timeLimit = TimeAmount.seconds(2)
 
     private let onHead: () -> Void
     /// Whether the connection is for one reply, and a ``ReplyTap`` also reads it.
@@ -63,7 +63,7 @@ final class ResponseHeadGuard: ChannelInboundHandler {
         guard isTapped, error is HTTPParserError else { return context.fireErrorCaught(error) }
         failure = error
         guard !raw.isComplete else { return fail() }
-        context.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) { self.fail() }
+        context.eventLoop.assumeIsolated().scheduleTask(in: Self.timeLimit) { self.fail() }
     }
 
     func channelInactive(context: ChannelHandlerContext) {

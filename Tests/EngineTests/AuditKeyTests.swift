@@ -232,7 +232,7 @@ import VaultCrypto
         try await store.write { try Self.remove(victim, $0) }
         #expect(try await !store.verify().isClean)
         try await store.replaceAuditKey()
-        #expect(try await store.verify().findings.contains { $0.reason.contains("not those that its pruning left") })
+        #expect(try await store.verify().findings.contains { $0.problem.contains("not those that its pruning left") })
     }
 
     private static func remove(_ sequence: Int64, _ transaction: WriteTransaction) throws {

@@ -42,12 +42,12 @@ import VaultCrypto
     }
 
     private static func rotate(
-        _ store: any VaultStore, goesBack: Bool = false, pause: () async throws -> Void = { throw Impatience() }
+        _ store: any VaultStore, goesBack: Bool = false, pause: () async throws -> Void = { throw GivenUp() }
     ) async throws -> RootRotationReport {
         try await store.rotateRootKey(goesBack: goesBack, pause: pause) { _ in }
     }
 
-    private struct Impatience: Error {}
+    private struct GivenUp: Error {}
 
     @Test(arguments: TestedPlace.allCases) func everythingIsSealedAnewAndTheOldRootIsGone(
         _ place: TestedPlace

@@ -50,7 +50,7 @@ import VaultCrypto
         /// Until something was reported that says this; false if that does not come.
         func isAlarmed(_ words: String) async throws -> Bool {
             for _ in 0..<120_000 {
-                if alarms.withLock({ $0.contains { $0.reason.contains(words) } }) { return true }
+                if alarms.withLock({ $0.contains { $0.message.contains(words) } }) { return true }
                 try await Task.sleep(for: .milliseconds(5))
             }
             return false
@@ -63,7 +63,7 @@ import VaultCrypto
     ) async {
         let error = await #expect(throws: StoreError.self, sourceLocation: sourceLocation) { try await body() }
         #expect(error?.code == code, sourceLocation: sourceLocation)
-        #expect(error?.reason.contains(words) == true, "\(error?.reason ?? "")", sourceLocation: sourceLocation)
+        #expect(error?.message.contains(words) == true, "\(error?.message ?? "")", sourceLocation: sourceLocation)
         #expect(error?.hint != nil, sourceLocation: sourceLocation)
     }
 

@@ -61,7 +61,7 @@ import VaultCrypto
     ) async {
         let error = await #expect(throws: StoreError.self, sourceLocation: sourceLocation) { try await body() }
         #expect(error?.code == .rollbackSuspected, sourceLocation: sourceLocation)
-        #expect(error?.reason.contains(words) == true, "\(error?.reason ?? "")", sourceLocation: sourceLocation)
+        #expect(error?.message.contains(words) == true, "\(error?.message ?? "")", sourceLocation: sourceLocation)
         #expect(error?.hint?.contains("vaultctl witness accept") == true, sourceLocation: sourceLocation)
     }
 

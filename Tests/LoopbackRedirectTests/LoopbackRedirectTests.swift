@@ -286,7 +286,7 @@ struct LoopbackRedirectTests {
     @Test func finishWithoutABrowserDoesNotWait() async throws {
         try await withListener { listener, _, wait in
             let clock = ContinuousClock()
-            let time = await clock.measure { await listener.finish(showing: .done, patience: .seconds(3_000)) }
+            let time = await clock.measure { await listener.finish(showing: .done, timeLimit: .seconds(3_000)) }
             #expect(time < .seconds(300))
             await #expect(throws: CancellationError.self) { try await wait.value }
         }
@@ -297,7 +297,7 @@ struct LoopbackRedirectTests {
             #expect(try await visitor.get("/callback?code=x&state=right").status == 303)
             _ = try await wait.value
             let time = await ContinuousClock().measure {
-                await listener.finish(showing: .done, patience: .milliseconds(200))
+                await listener.finish(showing: .done, timeLimit: .milliseconds(200))
             }
             #expect(time >= .milliseconds(150) && time < .seconds(300))
         }

@@ -11,13 +11,13 @@ struct Cluster {
     let vault: ServerVault
 
     /// - Parameter asksStandbyFirst: Whether the standby is the first host of the connection string.
-    init(asksStandbyFirst: Bool = false, patience: FailoverTimeouts = .init()) throws {
+    init(asksStandbyFirst: Bool = false, timeouts: FailoverTimeouts = .init()) throws {
         primary = try PostgreSQLServer()
         standby = try PostgreSQLServer(standbyOf: primary)
         vault =
             asksStandbyFirst
-            ? try ServerVault(standby, or: primary, patience: patience)
-            : try ServerVault(primary, or: standby, patience: patience)
+            ? try ServerVault(standby, or: primary, timeouts: timeouts)
+            : try ServerVault(primary, or: standby, timeouts: timeouts)
     }
 
     var store: PostgreSQLVaultStore { vault.store }

@@ -186,8 +186,8 @@ struct FailoverTests {
         #expect(try await opened.login(login).isHeld)
         // The next one finds it settled.
         let start = SuspendingClock.now
-        let next = try cluster.vault.open(machine: "next", patience: ServerVault.longPatience)
-        #expect(start.duration(to: .now) < ServerVault.longPatience.withWriters)
+        let next = try cluster.vault.open(machine: "next", timeouts: ServerVault.longTimeouts)
+        #expect(start.duration(to: .now) < ServerVault.longTimeouts.withWriters)
         #expect(try await next.login(login).isHeld)
         #expect(try await next.verify().findings == [])
     }

@@ -66,7 +66,7 @@ struct MissedCommitTests {
 
     /// The machine of a short process remembers what the new primary lacks, and the one who can do it again comes later.
     @Test func whoComesFirstLeavesItToThoseWhoKnow() async throws {
-        let cluster = try Cluster(patience: ServerVault.longPatience)
+        let cluster = try Cluster(timeouts: ServerVault.longTimeouts)
         let vault = cluster.vault
         let (living, way) = try cluster.open(machine: "living")
         let login = try await cluster.store.insertLogin(vault.draft("alice")).handle
@@ -99,7 +99,7 @@ struct MissedCommitTests {
     /// The first change of all that a process makes is lost, and with it the word that it changes anything. The process comes
     /// back later than another one that misses nothing.
     @Test func whoeverMayHaveChangedSomethingIsWaitedFor() async throws {
-        let cluster = try Cluster(patience: ServerVault.longPatience)
+        let cluster = try Cluster(timeouts: ServerVault.longTimeouts)
         let vault = cluster.vault
         let (late, way) = try cluster.open(machine: "late")
         let login = try await cluster.store.insertLogin(vault.draft("alice")).handle

@@ -14,7 +14,7 @@ struct PoolerTests {
         for _ in 0..<5 {
             let error = #expect(throws: StoreError.self) { try vault.open(at: address) }
             #expect(error?.code == .readOnly)
-            #expect(error?.reason.contains("pooler") == true)
+            #expect(error?.message.contains("pooler") == true)
             #expect(error?.hint?.contains("the database server itself") == true)
         }
     }

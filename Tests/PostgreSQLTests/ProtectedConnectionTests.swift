@@ -172,6 +172,6 @@ private final class TLSServer: Sendable {
         try await Task.sleep(for: .milliseconds(500))
         let error = #expect(throws: StoreError.self) { try connect(user: user, root: root) }
         #expect(error?.code == .readOnly)
-        #expect(error?.reason.contains(reason) == true)
+        #expect(error?.message.contains(reason) == true)
     }
 }

@@ -73,8 +73,8 @@ struct PutBackTests {
         let opened = try vault.open(machine: "another")
         #expect(try await opened.login(login).isHeld)
         let start = SuspendingClock.now
-        let next = try vault.open(machine: "next", patience: ServerVault.longPatience)
-        #expect(start.duration(to: .now) < ServerVault.longPatience.withWriters)
+        let next = try vault.open(machine: "next", timeouts: ServerVault.longTimeouts)
+        #expect(start.duration(to: .now) < ServerVault.longTimeouts.withWriters)
         #expect(try await next.login(login).isHeld)
     }
 

@@ -65,14 +65,14 @@ struct ServerConnectionTests {
         let address = try ServerAddress("postgresql://\(role)@/postgres?host=\(vault.server.directory)")
         let error = #expect(throws: StoreError.self) { try ServerConnection(address) }
         #expect(error?.code == .busy)
-        #expect(error?.reason == "the database server has no connection left for this process")
+        #expect(error?.message == "the database server has no connection left for this process")
         try vault.sql("DROP ROLE \(role)")
     }
 
     /// A vault in a file can be read while its disk is full; one on a server cannot even be opened.
     @Test func aFullServerPromisesNoReading() {
         let error = ServerFailure(state: "53100").error
-        #expect(error.code == .full && error.reason == "the database server has no space left")
+        #expect(error.code == .full && error.message == "the database server has no space left")
         #expect(error.hint?.contains("reading") == false)
     }
 
@@ -121,6 +121,6 @@ struct ServerConnectionTests {
     ])
     func whyAServerIsNotReachedIsSaid(message: String, words: String) {
         let error = StoreError(refusal: message)
-        #expect(error.code == .busy && error.reason.hasSuffix(words) && error.hint != nil, "\(error)")
+        #expect(error.code == .busy && error.message.hasSuffix(words) && error.hint != nil, "\(error)")
     }
 }

@@ -16,22 +16,22 @@ final class ServerVault: Sendable {
     let key: MemoryKey
     let store: PostgreSQLVaultStore
     private let state: PrivateDirectory
-    private let patience: FailoverTimeouts
+    private let timeouts: FailoverTimeouts
 
     /// - Parameters:
     ///   - server: nil: the one that all tests share.
     ///   - standby: may take its place.
-    ///   - patience: of all processes that open the vault.
+    ///   - timeouts: of all processes that open the vault.
     init(
-        _ server: PostgreSQLServer? = nil, or standby: PostgreSQLServer? = nil, patience: FailoverTimeouts = .init()
+        _ server: PostgreSQLServer? = nil, or standby: PostgreSQLServer? = nil, timeouts: FailoverTimeouts = .init()
     ) throws {
         self.server = try server ?? PostgreSQLServer.shared()
         address = try ServerAddress(self.server.address(schema: PostgreSQLServer.newSchema(), or: standby))
         key = try MemoryKey()
         state = try PrivateDirectory(in: PrivateDirectory.fastParent)
-        self.patience = patience
+        self.timeouts = timeouts
         store = try PostgreSQLVaultStore.create(
-            at: address, state: StateDirectory(state.file("state")), firstSlot: key, label: "test", patience: patience,
+            at: address, state: StateDirectory(state.file("state")), firstSlot: key, label: "test", timeouts: timeouts,
             clock: { Self.now })
     }
 
@@ -40,9 +40,9 @@ final class ServerVault: Sendable {
     /// As another process would, on a machine of its own or on this one.
     func open(
         through proxy: CuttingProxy? = nil, machine: String = "other", migrate: Bool = false,
-        patience: FailoverTimeouts? = nil
+        timeouts: FailoverTimeouts? = nil
     ) throws -> PostgreSQLVaultStore {
-        try open(at: address(through: proxy), machine: machine, migrate: migrate, patience: patience)
+        try open(at: address(through: proxy), machine: machine, migrate: migrate, timeouts: timeouts)
     }
 
     /// A process that comes, changes a login, and has left in good order when this returns.
@@ -61,18 +61,18 @@ final class ServerVault: Sendable {
 
     /// By another way to the same schema.
     func open(
-        at address: ServerAddress, machine: String = "other", migrate: Bool = false, patience: FailoverTimeouts? = nil
+        at address: ServerAddress, machine: String = "other", migrate: Bool = false, timeouts: FailoverTimeouts? = nil
     ) throws -> PostgreSQLVaultStore {
         try PostgreSQLVaultStore.open(
             at: address, state: StateDirectory(state.file(machine)), unlocker: key, migrate: migrate,
-            patience: patience ?? self.patience, clock: { Self.now })
+            timeouts: timeouts ?? self.timeouts, clock: { Self.now })
     }
 
     /// Waits for whoever is expected, however slow the machine is.
-    static var longPatience: FailoverTimeouts {
-        var patience = FailoverTimeouts()
-        (patience.withWriters, patience.withReaders) = (.seconds(600), .seconds(600))
-        return patience
+    static var longTimeouts: FailoverTimeouts {
+        var timeouts = FailoverTimeouts()
+        (timeouts.withWriters, timeouts.withReaders) = (.seconds(600), .seconds(600))
+        return timeouts
     }
 
     /// Where a machine of that name keeps its state.

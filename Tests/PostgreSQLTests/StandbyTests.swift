@@ -18,7 +18,7 @@ struct StandbyTests {
             try vault.open(at: ServerAddress(standby.address(schema: schema)))
         }
         #expect(error?.code == .busy)
-        #expect(error?.reason.contains("standby") == true)
+        #expect(error?.message.contains("standby") == true)
         #expect(error?.hint?.contains("all hosts") == true)
         let store = try vault.open(at: ServerAddress(standby.address(schema: schema, or: vault.server)))
         try await store.updateLogin(login) { $0.session.label = "by the primary" }
@@ -64,7 +64,7 @@ struct StandbyTests {
         try scene.standby.stop()
         let change = scene.change("late")
         try await eventually { try scene.waitingCommits == 1 }
-        try await Task.sleep(for: ServerConnection.patience + .seconds(2))
+        try await Task.sleep(for: ServerConnection.timeLimit + .seconds(2))
         #expect(!scene.isAnswered)
         try scene.standby.start()
         try await change.value

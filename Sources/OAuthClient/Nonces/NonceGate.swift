@@ -89,7 +89,7 @@ package final class NonceGate: Sendable {
     }
 
     /// The longest time for which one slow request holds up the others.
-    package static let patience = Duration.seconds(5)
+    package static let timeLimit = Duration.seconds(5)
     private static let triesBeforeGoingAlone = 3
 
     private let clock: Clock
@@ -185,7 +185,7 @@ package final class NonceGate: Sendable {
 
     private func admit(_ id: Int, _ tries: Int, to place: inout Place, _ name: String) {
         if tries >= Self.triesBeforeGoingAlone { place.goesAlone = id }
-        place.inside[id] = clock.alarm(Self.patience) {
+        place.inside[id] = clock.alarm(Self.timeLimit) {
             self.change(name) { $0.remove(id) }
         }
     }

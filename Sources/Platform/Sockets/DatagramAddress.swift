@@ -17,12 +17,12 @@ package struct DatagramAddress: Sendable {
 
     /// Sends it as a whole; false if that fails.
     ///
-    /// - Parameter patience: seconds to wait where the receiver's queue is full.
-    package func send(_ message: [UInt8], patience: Int) -> Bool {
+    /// - Parameter timeLimit: seconds to wait where the receiver's queue is full.
+    package func send(_ message: [UInt8], timeLimit: Int) -> Bool {
         let number = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard number >= 0 else { return false }
         defer { close(number) }
-        var limit = timeval(tv_sec: patience, tv_usec: 0)
+        var limit = timeval(tv_sec: timeLimit, tv_usec: 0)
         unsafe setsockopt(number, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

@@ -6,7 +6,7 @@ import VaultStorage
 /// nothing new. A login that was refused before is no evidence, and does not probe while another login can.
 struct Breaker: Equatable, Sendable {
     /// The number of different logins refused in a row that opens the breaker. One login alone never stops another.
-    static let patience = 3
+    static let refusalLimit = 3
     /// The number of probes with short pauses between them, to get past dead logins to a living one. After that the
     /// pauses double.
     static let quickProbes = 32
@@ -20,7 +20,7 @@ struct Breaker: Equatable, Sendable {
     /// Moments in which the provider refused our client, or logins that it had not refused before.
     private var failures = 0
     private var end: Timestamp?
-    /// Logins that were refused in a row, each for its own request; at most ``patience``.
+    /// Logins that were refused in a row, each for its own request; at most ``refusalLimit``.
     private var refused: Set<LoginHandle> = []
     /// Probes in a row of logins that had been refused before.
     private var staleProbes = 0
@@ -87,8 +87,8 @@ struct Breaker: Equatable, Sendable {
             return false
         }
         guard moment == self.moment else { return false }
-        if refused.count < Self.patience { refused.insert(login) }
-        guard refused.count >= Self.patience || isStopped else {
+        if refused.count < Self.refusalLimit { refused.insert(login) }
+        guard refused.count >= Self.refusalLimit || isStopped else {
             self.moment += 1
             return false
         }

@@ -6,7 +6,7 @@ import VaultStorage
 struct Pace: Equatable, Sendable {
     /// The number of different logins that must fail in a row before the provider counts as in trouble. Then it gets
     /// one request at a time, after pauses.
-    static let patience = 3
+    static let failureLimit = 3
 
     private var heldUntil = Duration.zero
     /// Failures in a row that say nothing about a login.
@@ -16,7 +16,7 @@ struct Pace: Equatable, Sendable {
     /// Renewals of the scheduler and of recovery that are under way.
     private var underWay = 0
 
-    private var isInTrouble: Bool { troubled.count >= Self.patience }
+    private var isInTrouble: Bool { troubled.count >= Self.failureLimit }
 
     /// The result of a renewal.
     mutating func note(_ ending: RenewalMachine.Ending, of login: LoginHandle, uptime: Duration, random: Double) {
@@ -33,7 +33,7 @@ struct Pace: Equatable, Sendable {
         case .satisfied, .superseded, .refused, .failed: return
         }
         if isInTrouble {
-            let failures = setbacks - Self.patience + 1
+            let failures = setbacks - Self.failureLimit + 1
             leaveAlone(until: uptime + Backoff.provider.pause(afterFailures: failures, random: random))
         }
     }

@@ -16,13 +16,13 @@ extension Vault {
     /// Nothing has to be stopped: reads, renewals and other processes continue, and adopt the new key by themselves. A rotation
     /// may be killed at any moment; the next call continues it. Data keys of users stay as they are.
     ///
-    /// - Parameter patience: How long to wait for other processes to end renewals that they began before. After that the old root
+    /// - Parameter timeLimit: How long to wait for other processes to end renewals that they began before. After that the old root
     ///   is kept, and the next call retires it.
     /// - Returns: Whether the old root is gone. Otherwise something still needs it: `vaultctl key rotate` says what.
     /// - Throws: ``VaultError``; or, if the task is cancelled, `CancellationError`. Resealed cells stay resealed.
     @discardableResult
-    public func rotateRootKey(patience: Duration = .seconds(120)) async throws -> Bool {
-        try await rotateRootKey(patience: patience, progress: { _ in }).isComplete
+    public func rotateRootKey(timeLimit: Duration = .seconds(120)) async throws -> Bool {
+        try await rotateRootKey(timeLimit: timeLimit, progress: { _ in }).isComplete
     }
 
     /// The same, with its report.
@@ -30,10 +30,10 @@ extension Vault {
     /// - Parameter progress: Called now and then, from a thread of its own.
     @discardableResult
     package func rotateRootKey(
-        patience: Duration = .seconds(120),
+        timeLimit: Duration = .seconds(120),
         progress: @escaping @Sendable (RootRotationProgress) -> Void
     ) async throws -> RootRotationReport {
-        try await rotateRootKey(goesBack: false, patience, progress)
+        try await rotateRootKey(goesBack: false, timeLimit, progress)
     }
 
     /// Goes back to the root key from before a rotation that is not complete, and seals everything under it again.
@@ -41,16 +41,16 @@ extension Vault {
     /// - Throws: ``VaultError/Code/conflict`` if no rotation is under way.
     @discardableResult
     package func abortRootKeyRotation(
-        patience: Duration = .seconds(120),
+        timeLimit: Duration = .seconds(120),
         progress: @escaping @Sendable (RootRotationProgress) -> Void = { _ in }
     ) async throws -> RootRotationReport {
-        try await rotateRootKey(goesBack: true, patience, progress)
+        try await rotateRootKey(goesBack: true, timeLimit, progress)
     }
 
     private func rotateRootKey(
-        goesBack: Bool, _ patience: Duration, _ progress: @escaping @Sendable (RootRotationProgress) -> Void
+        goesBack: Bool, _ timeLimit: Duration, _ progress: @escaping @Sendable (RootRotationProgress) -> Void
     ) async throws -> RootRotationReport {
-        let end = timeSource.uptime() + patience
+        let end = timeSource.uptime() + timeLimit
         return try await VaultError.translating {
             try await store.rotateRootKey(
                 goesBack: goesBack,

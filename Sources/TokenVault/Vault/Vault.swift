@@ -35,7 +35,7 @@ package import VaultStorage
 /// - ``login(_:of:)``
 /// - ``logins(where:after:pageSize:)``
 /// ### Health
-/// - ``rotateRootKey(patience:)``
+/// - ``rotateRootKey(timeLimit:)``
 /// - ``checkReadiness()``
 public final class Vault: Sendable {
     /// The file's path, or the server's address without a password.

@@ -1,7 +1,7 @@
 package import TokenVault
 import VaultCrypto
 import VaultSQLite
-import VaultStorage
+package import VaultStorage
 
 extension Vault {
     /// The backups that hold this user, as far as the vault remembers them. Such a backup is readable for anyone who
@@ -51,12 +51,12 @@ extension Vault {
                 try file.checkBytes()
                 try file.checkDatabase()
                 _ = try RestoreKnowledge.read(evidence, since: file.manifest)
-                guard let source else { return nil as VaultStorage.VerificationReport? }
+                guard let source else { return nil as VerificationReport? }
                 return try file.verify(by: try source.unlocker(), policy: policy, clock: clock) {
                     progress($0.checked, $0.total)
                 }
             }
         }
-        return report.map { VerificationReport($0) }
+        return report
     }
 }

@@ -1,5 +1,6 @@
 package import FoundationEssentials
 package import TokenVault
+package import VaultStorage
 
 /// One row of the audit trail: an event, never a token or another secret.
 package struct AuditRecord: Sendable, Equatable {
@@ -103,7 +104,7 @@ package struct AuditReport: Sendable, Equatable {
     package let prunedThrough: Int64
     /// The number of all findings; ``findings`` holds the first thousand.
     package let findingCount: Int
-    package let findings: [VerificationFinding]
+    package let findings: [VerificationReport.Finding]
     /// Whether all findings look like former states that were put back.
     package let isOnlyRolledBack: Bool
 

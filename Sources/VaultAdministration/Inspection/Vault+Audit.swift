@@ -161,13 +161,11 @@ extension AuditPruning {
 }
 
 extension AuditReport {
-    init(_ report: VaultStorage.VerificationReport) {
+    init(_ report: VerificationReport) {
         self.init(
             entries: report.auditRows, headSequence: report.trailHead.sequence,
             headLink: report.trailHead.link.array, prunedThrough: report.prunedThrough,
             findingCount: report.findingCount,
-            findings: report.findings.map {
-                VerificationFinding(subject: $0.place, handle: $0.subject, problem: $0.reason)
-            }, isOnlyRolledBack: report.isOnlyRolledBack)
+            findings: report.findings, isOnlyRolledBack: report.isOnlyRolledBack)
     }
 }

@@ -1,23 +1,23 @@
 import OAuthClient
 package import TokenVault
-import VaultStorage
+package import VaultStorage
 
 extension Vault {
     /// Registers a provider again, in place of one whose row is damaged. Its logins stay its own.
     ///
     /// - Parameters:
     ///   - registration: The provider as it was, from your own records: the damaged row cannot be read.
-    ///   - row: ``DamagedRow/id`` of the provider.
+    ///   - row: ``DamagedRow/name`` of the provider.
     /// - Throws: ``VaultError``: ``VaultError/Code/unknownRow`` if there is no such row, ``VaultError/Code/conflict``
     ///   if it opens.
     @discardableResult
     package func addProvider(
-        _ registration: ProviderRegistration, replacingDamaged row: DamagedRow.ID
+        _ registration: ProviderRegistration, replacingDamaged row: DamagedRowName
     ) async throws -> Provider {
         let record = try ProviderRecord(registration, createdAt: now)
         try await refuseSharing(record)
         return try await VaultError.translating {
-            try Provider(await store.putProvider(record, replacingDamaged: row.name).record)
+            try Provider(await store.putProvider(record, replacingDamaged: row).record)
         }
     }
 }

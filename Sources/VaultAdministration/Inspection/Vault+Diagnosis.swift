@@ -2,7 +2,7 @@ import OAuthClient
 package import TokenVault
 import VaultCrypto
 import VaultSQLite
-import VaultStorage
+package import VaultStorage
 
 extension Vault {
     private static let mostOpenRenewals = 1_000
@@ -21,7 +21,7 @@ extension Vault {
             openRenewals.append(openRenewal(intent.record, of: intent.login, cause: session?.doubtCause))
         }
         return VaultDiagnosis(
-            status: VaultStatus(statistics), openRenewals: openRenewals,
+            status: statistics, openRenewals: openRenewals,
             hasMoreOpenRenewals: page.next != nil,
             files: store.files().map { VaultDiagnosis.File($0) }, spool: spoolDiagnosis(),
             ownsItsLock: store.ownsItsLock)
@@ -53,11 +53,11 @@ extension Vault {
     }
 
     /// The server that holds the vault; nil for a file.
-    package func server() async throws -> (version: String, standby: VaultStatus.Standby)? {
+    package func server() async throws -> (version: String, standby: EngineReport.Standby)? {
         let facts = try await VaultError.translating {
             try await store.read { reader throws(StoreError) in try reader.tables.facts() }
         }
-        return facts.standby.map { (facts.version, VaultStatus.Standby($0)) }
+        return facts.standby.map { (facts.version, $0) }
     }
 
     /// The version of the linked SQLite library.
@@ -69,7 +69,7 @@ extension Vault {
     /// The schema versions that can be opened: the newest directly, older ones after a migration.
     package static var schemaVersions: ClosedRange<Int> { SQLiteVaultStore.schemaVersions }
 
-    /// As ``VaultStatus/isSQLiteAffectedByWALReset``, for a vault that cannot be opened.
+    /// As ``EngineReport/canLoseCommits``, for a vault that cannot be opened.
     package static var isSQLiteAffectedByWALReset: Bool { SQLiteLibrary.isAffectedByWALReset }
 
     private func openRenewal(_ intent: IntentRecord, of login: LoginHandle, cause: UInt8?) -> OpenRenewal {

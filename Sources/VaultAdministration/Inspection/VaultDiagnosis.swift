@@ -1,6 +1,8 @@
+package import VaultStorage
+
 /// Facts for finding out what is wrong with a vault. Nothing in it is secret.
 package struct VaultDiagnosis: Sendable, Equatable {
-    package let status: VaultStatus
+    package let status: StoreStatistics
     /// Renewals without a recorded end, the oldest doubt first.
     package let openRenewals: [OpenRenewal]
     /// Whether there are more than are listed.

@@ -2,7 +2,7 @@ import VaultStorage
 
 /// The rows that a move has brought from one vault into another, or would bring.
 package struct MoveReport: Sendable, Equatable {
-    /// The id of the move's source; see ``VaultStatus/vaultID``.
+    /// The id of the move's source; see ``StoreStatistics/vaultID``.
     package let source: String
     /// The id of the move's target.
     package let target: String

@@ -20,7 +20,7 @@ package struct MoveState: Sendable, Hashable {
     }
 
     package let stage: Stage
-    /// The id of the other vault; see ``VaultStatus/vaultID``.
+    /// The id of the other vault; see ``StoreStatistics/vaultID``.
     package let otherVault: String
     package let since: Date
 

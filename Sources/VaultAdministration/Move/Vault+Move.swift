@@ -20,7 +20,7 @@ extension Vault {
     ///
     /// - Parameters:
     ///   - target: A vault that holds nothing yet, or the target of this very move.
-    ///   - patience: How long to wait for renewals in progress. Stop the services that use the vault: then there are
+    ///   - timeLimit: How long to wait for renewals in progress. Stop the services that use the vault: then there are
     ///   none.
     ///   - progress: Called now and then with how many logins have been moved, of how many.
     /// - Throws: ``VaultError``: ``VaultError/Code/busy`` while a renewal is in progress or in doubt, or a reply waits
@@ -28,22 +28,22 @@ extension Vault {
     ///   target is not empty, or one of the two is part of another move. Then nothing has changed.
     @discardableResult
     package func move(
-        to target: Vault, patience: Duration = .seconds(30),
+        to target: Vault, timeLimit: Duration = .seconds(30),
         progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
     ) async throws -> MoveReport {
-        try await move(to: target, patience: patience, progress: progress) { _ in }
+        try await move(to: target, timeLimit: timeLimit, progress: progress) { _ in }
     }
 
     /// - Parameter passed: Called after each step, when it is durable. An error from it ends the move there.
     package func move(
-        to target: Vault, patience: Duration, progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void,
+        to target: Vault, timeLimit: Duration, progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void,
         passed: @Sendable (MoveStep) throws -> Void
     ) async throws -> MoveReport {
         try requireOpen()
         try target.requireOpen()
         return try await VaultError.translating {
             let wasBegun = try await checkMove(to: target)
-            try await hold(for: target, patience)
+            try await hold(for: target, timeLimit)
             try passed(.sourceHeld)
             return try await fill(target, wasBegun: wasBegun, progress, passed)
         }
@@ -149,8 +149,8 @@ extension Vault {
                 + names.joined(separator: ", ") + more, hint: error.hint)
     }
 
-    private func hold(for target: Vault, _ patience: Duration) async throws {
-        let end = timeSource.uptime() + patience
+    private func hold(for target: Vault, _ timeLimit: Duration) async throws {
+        let end = timeSource.uptime() + timeLimit
         while true {
             do {
                 return try await store.leave(for: target.store.context.vaultID)

@@ -2,6 +2,7 @@ import ArgumentParser
 import Platform
 import TokenVault
 import VaultAdministration
+import VaultStorage
 
 struct InitCommand: VaultCommand {
     static let configuration = CommandConfiguration(
@@ -126,7 +127,7 @@ struct InitCommand: VaultCommand {
     }
 
     private func report(
-        _ path: String, _ status: VaultStatus, _ keyFile: String?, isNew: Bool, _ invocation: Invocation
+        _ path: String, _ status: StoreStatistics, _ keyFile: String?, isNew: Bool, _ invocation: Invocation
     ) throws {
         try invocation.emit([
             Field("vault", path), Field("id", status.vaultID),

@@ -1,6 +1,8 @@
 import ArgumentParser
 import TokenVault
 import VaultAdministration
+import VaultCrypto
+import VaultStorage
 
 struct StatusCommand: VaultCommand {
     static let configuration = CommandConfiguration(
@@ -69,20 +71,20 @@ struct StatusCommand: VaultCommand {
         !brief && (all || provider != nil || count <= Self.mostReadUnasked)
     }
 
-    private func record(_ path: String, _ status: VaultStatus) -> OutputRecord {
+    private func record(_ path: String, _ status: StoreStatistics) -> OutputRecord {
         let engine =
-            status.engineVersion
-            + (status.isSQLiteAffectedByWALReset
+            status.engine.version
+            + (status.engine.canLoseCommits
                 ? " (has a bug that can lose commits at a checkpoint; the vault's own checkpoints avoid it)" : "")
         return [
-            Field("vault", path), Field("id", status.vaultID), Field("schemaVersion", status.schemaVersion),
+            Field("vault", path), Field("id", status.vaultID), Field("schemaVersion", status.engine.schemaVersion),
             Field("users", status.users), Field("logins", status.logins), Field("providers", status.providers),
-            Field("keySlots", status.keySlots), Field("openRenewals", status.openRenewals),
-            Field("pendingRevocations", status.pendingRevocations), Field("auditEntries", status.auditEntries),
-            Field("lastBackupAt", status.lastBackupAt).label("last backup").orWords("none"),
-            .data("engine", status.engine.rawValue),
-            Field("engineVersion", status.engineVersion).label(status.engine.rawValue).words(engine),
-            .data("sqliteIsAffectedByWALReset", status.isSQLiteAffectedByWALReset),
+            Field("keySlots", status.keySlots), Field("openRenewals", status.openIntents),
+            Field("pendingRevocations", status.pendingRevocations), Field("auditEntries", status.auditRows),
+            Field("lastBackupAt", status.lastBackupAt?.date).label("last backup").orWords("none"),
+            .data("engine", status.engine.kind.rawValue),
+            Field("engineVersion", status.engine.version).label(status.engine.kind.rawValue).words(engine),
+            .data("sqliteIsAffectedByWALReset", status.engine.canLoseCommits),
             Field("lockedMemory", status.lockedMemory.rawValue),
         ]
     }

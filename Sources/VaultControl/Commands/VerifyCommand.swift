@@ -1,6 +1,7 @@
 import ArgumentParser
 import TokenVault
 import VaultAdministration
+import VaultStorage
 
 struct VerifyCommand: VaultCommand {
     static let configuration = CommandConfiguration(
@@ -23,7 +24,7 @@ struct VerifyCommand: VaultCommand {
     private func record(_ report: VerificationReport) -> OutputRecord {
         [
             .data("isClean", report.isClean), .data("users", report.users), .data("logins", report.logins),
-            .data("providers", report.providers), .data("auditEntries", report.auditEntries),
+            .data("providers", report.providers), .data("auditEntries", report.auditRows),
             .data("findingCount", report.findingCount), .data("findings", VerificationView.findings(report)),
         ]
     }

@@ -2,35 +2,36 @@ import FoundationEssentials
 import OAuthClient
 import TokenVault
 import VaultAdministration
+import VaultStorage
 
 /// How a damaged row is displayed. Its cells are sealed and stay so.
 enum DamageView {
     static let headings = ["ROW", "TABLE", "USER", "PROVIDER", "PROBLEM"]
 
     static func record(_ row: DamagedRow) -> OutputRecord {
-        let user = row.userId ?? row.userHandle.map { "(\($0))" }
+        let user = row.userId ?? row.user.map { "(\($0.text))" }
         return [
-            Field("row", row.id).column("ROW"),
+            Field("row", row.name).column("ROW"),
             Field("table", row.table.rawValue).column("TABLE"),
-            Field("problem", row.problem).column("PROBLEM"),
+            Field("problem", row.damage.message).column("PROBLEM"),
             Field("user", row.userId).words(user).column("USER", user),
-            .data("userHandle", row.userHandle),
-            Field("login", row.login),
-            Field("provider", row.provider).column("PROVIDER"),
+            .data("userHandle", row.user?.text),
+            Field("login", row.login.map { LoginID($0) }),
+            Field("provider", row.providerName ?? row.provider?.text).column("PROVIDER"),
         ]
     }
 
-    static func record(_ content: DamagedRow.Content) -> OutputRecord {
+    static func record(_ content: DamagedRowContent) -> OutputRecord {
         let columns = content.rows.flatMap { row in
             row.columns.map { Field.line("\(row.table).\($0.name)", words($0.value)) }
         }
         return record(content.row)
-            + [Field("loses", loss(content)).label("discarding loses"), Field("hash", content.hash)]
+            + [Field("loses", loss(content)).label("discarding loses"), Field("hash", Hex.encode(content.hash))]
             + [.data("rows", content.rows.map(record))] + OutputRecord(columns)
     }
 
     /// The data that is lost with the row.
-    static func loss(_ content: DamagedRow.Content) -> String {
+    static func loss(_ content: DamagedRowContent) -> String {
         switch content.row.table {
         case .provider:
             "this client's registration at the provider; registering it again in its place keeps its logins"
@@ -50,7 +51,7 @@ enum DamageView {
         }
     }
 
-    private static func words(_ value: DamagedRow.StoredRow.Value) -> String {
+    private static func words(_ value: RawRow.Value) -> String {
         switch value {
         case .null: "absent"
         case .integer(let value): String(value)
@@ -61,7 +62,7 @@ enum DamageView {
         }
     }
 
-    static func record(_ row: DamagedRow.StoredRow) -> OutputRecord {
+    static func record(_ row: RawRow) -> OutputRecord {
         let columns = row.columns.map { column -> OutputRecord in
             let (type, value) = typed(column.value)
             return [.data("name", column.name), .data("type", type), .data("value", value)]
@@ -70,7 +71,7 @@ enum DamageView {
     }
 
     /// Bytes and text in base64: the text may not be UTF-8. A number too big for JSON readers to keep exactly is text.
-    private static func typed(_ value: DamagedRow.StoredRow.Value) -> (type: String, value: String?) {
+    private static func typed(_ value: RawRow.Value) -> (type: String, value: String?) {
         switch value {
         case .null: ("null", nil)
         case .integer(let value): ("integer", String(value))

@@ -1,6 +1,7 @@
 import ArgumentParser
 import TokenVault
 import VaultAdministration
+import VaultStorage
 
 /// The selected damaged row.
 struct DamagedRowSelection: ParsableArguments {
@@ -11,19 +12,19 @@ struct DamagedRowSelection: ParsableArguments {
     func check() throws(Failure) { try Self.check(row) }
 
     static func check(_ row: String) throws(Failure) {
-        guard DamagedRow.ID(row) == nil, (ShortID.normal(row)?.count ?? 0) < ShortID.least else { return }
+        guard DamagedRowName(row) == nil, (ShortID.normal(row)?.count ?? 0) < ShortID.least else { return }
         throw .usage(
             "\(Printable.named(row)) is not a row: expected 26 letters and digits, the first \(ShortID.least) or more, or "
                 + "a table and a number such as audit#5",
             hint: "list all damaged rows: vaultctl damage list")
     }
 
-    func id(in vault: Vault) async throws -> DamagedRow.ID { try await Self.id(row, in: vault) }
+    func id(in vault: Vault) async throws -> DamagedRowName { try await Self.id(row, in: vault) }
 
-    static func id(_ text: String, in vault: Vault) async throws -> DamagedRow.ID {
-        if let id = DamagedRow.ID(text) { return id }
+    static func id(_ text: String, in vault: Vault) async throws -> DamagedRowName {
+        if let id = DamagedRowName(text) { return id }
         return try ShortID.find(
-            text, among: try await vault.damage(limit: 1_000).map(\.id), noun: "damaged row",
+            text, among: try await vault.damage(limit: 1_000).map(\.name), noun: "damaged row",
             list: "vaultctl damage list", missing: .unknownRow, id: { $0.description })
     }
 }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import TokenVault
 import VaultAdministration
+import VaultStorage
 
 /// An erasure as the audit trail records it.
 enum ErasureView {

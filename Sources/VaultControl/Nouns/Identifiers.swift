@@ -1,5 +1,6 @@
 import TokenVault
 import VaultAdministration
+import VaultStorage
 
 extension LoginID: JSONConvertible {
     var json: JSONValue { .string(description) }
@@ -13,6 +14,6 @@ extension UnusableReplyID: JSONConvertible {
     var json: JSONValue { .string(description) }
 }
 
-extension DamagedRow.ID: JSONConvertible {
+extension DamagedRowName: JSONConvertible {
     var json: JSONValue { .string(description) }
 }

@@ -1,5 +1,6 @@
 import TokenVault
 import VaultAdministration
+import VaultStorage
 
 /// How the findings of a verification are displayed.
 enum VerificationView {
@@ -8,7 +9,7 @@ enum VerificationView {
             [
                 Count.of(report.users, "user"), Count.of(report.logins, "login"),
                 Count.of(report.providers, "provider"),
-                Count.of(report.auditEntries, "audit entry", plural: "audit entries"),
+                Count.of(report.auditRows, "audit entry", plural: "audit entries"),
             ].joined(separator: ", ")
         guard !report.isClean else {
             return invocation.style.green("ok") + ": \(counts)\n"
@@ -21,9 +22,9 @@ enum VerificationView {
 
     static func findings(_ report: VerificationReport) -> [OutputRecord] { report.findings.map(record) }
 
-    static func record(_ finding: VerificationFinding) -> OutputRecord {
+    static func record(_ finding: VerificationReport.Finding) -> OutputRecord {
         [
-            Field("subject", finding.subject).column("WHAT"), Field("handle", finding.handle).column("WHICH"),
+            Field("subject", finding.place).column("WHAT"), Field("handle", finding.subject).column("WHICH"),
             Field("problem", finding.problem).column("PROBLEM"),
         ]
     }

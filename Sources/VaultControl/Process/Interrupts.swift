@@ -64,7 +64,7 @@ struct SignalHistory {
     }
 
     /// A person's second signal comes later than this.
-    static let patience = Duration.seconds(1)
+    static let timeLimit = Duration.seconds(1)
 
     private(set) var first: (number: Int32, at: ContinuousClock.Instant)?
 
@@ -73,6 +73,6 @@ struct SignalHistory {
             first = (number, now)
             return .stop
         }
-        return first.at.duration(to: now) < Self.patience ? .echo : .stopNow
+        return first.at.duration(to: now) < Self.timeLimit ? .echo : .stopNow
     }
 }

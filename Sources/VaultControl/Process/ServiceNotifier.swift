@@ -9,7 +9,7 @@ struct ServiceNotifier: Sendable {
     }
 
     /// How long, in seconds, systemd's full queue may block the service.
-    private static let patience = 5
+    private static let timeLimit = 5
 
     private let address: DatagramAddress
     /// How often systemd expects a sign of life; nil if it does not.
@@ -32,7 +32,7 @@ struct ServiceNotifier: Sendable {
     /// A failure is not an error: systemd then uses the last report.
     @discardableResult
     func send(_ state: State) -> Bool {
-        address.send(Array(state.rawValue.utf8), patience: Self.patience)
+        address.send(Array(state.rawValue.utf8), timeLimit: Self.timeLimit)
     }
 
     /// Reports repeatedly, until cancelled, that tasks of this process still run. The task is independent of its

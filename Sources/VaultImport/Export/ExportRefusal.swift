@@ -3,12 +3,12 @@ public struct ExportRefusal: Hashable, Sendable, CustomStringConvertible {
     /// Stable, for programs and reports.
     public let name: String
     /// One sentence, lower case, without a full stop.
-    public let words: String
+    public let message: String
 
     /// For your own sinks.
-    public init(_ name: String, _ words: String) {
+    public init(_ name: String, _ message: String) {
         self.name = name
-        self.words = words
+        self.message = message
     }
 
     public var description: String { name }

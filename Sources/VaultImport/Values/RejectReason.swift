@@ -3,11 +3,11 @@ public struct RejectReason: Hashable, Sendable, CustomStringConvertible {
     /// Stable, for programs and reports.
     public let name: String
     /// One sentence, lower case, without a full stop.
-    public let words: String
+    public let message: String
 
-    init(_ name: String, _ words: String) {
+    init(_ name: String, _ message: String) {
         self.name = name
-        self.words = words
+        self.message = message
     }
 
     public var description: String { name }

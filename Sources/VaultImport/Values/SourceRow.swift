@@ -139,5 +139,5 @@ public struct SourceReject: Hashable, Sendable, CustomStringConvertible {
         self.reason = reason
     }
 
-    public var description: String { "\(place): \(reason.words)" }
+    public var description: String { "\(place): \(reason.message)" }
 }

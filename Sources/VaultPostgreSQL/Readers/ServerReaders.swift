@@ -14,7 +14,7 @@ final class ServerReaders: Sendable {
         /// Threads that wait for a connection.
         var waiting = 0
         var isClosed = false
-        var patience = ReadTimeout()
+        var timeout = ReadTimeout()
     }
 
     private let address: ServerAddress
@@ -52,7 +52,7 @@ final class ServerReaders: Sendable {
         let start = SuspendingClock.now
         let isAnswered = open.tables.askBriefly(questions)
         let time = isAnswered ? start.duration(to: .now) : nil
-        state.withLock { $0.patience.note(time) }
+        state.withLock { $0.timeout.note(time) }
         guard isAnswered else { return nil }
         open.tables.beginAtOnce()
         let result: R
@@ -66,7 +66,7 @@ final class ServerReaders: Sendable {
     private func takeIdle() -> OpenReader? {
         state.withLock { state in
             guard !state.isClosed, let last = state.idle.last, last.tables.connection.isSettled, isCurrent(last),
-                state.patience.isWorthTrying()
+                state.timeout.isWorthTrying()
             else { return nil }
             return state.idle.removeLast()
         }

@@ -63,7 +63,8 @@ extension StoreError {
                 .refusedLogin
             } else {
                 Self.causes.first { message.contains($0.words) }
-                    .map { StoreError(.busy, "\(Self.unreachable.message): \($0.cause)", hint: $0.hint) } ?? .unreachable
+                    .map { StoreError(.busy, "\(Self.unreachable.message): \($0.cause)", hint: $0.hint) }
+                    ?? .unreachable
             }
     }
 

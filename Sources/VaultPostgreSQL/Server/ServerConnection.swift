@@ -8,7 +8,7 @@ import VaultStorage
 /// has a limit. A connection that has exceeded its limit, or met a network error, is unusable.
 @safe final class ServerConnection: @unchecked Sendable {
     /// How long the server may take for a command: longer than its own limit.
-    static let patience = Duration.seconds(15)
+    static let timeLimit = Duration.seconds(15)
     private static let connecting = Duration.seconds(6)
 
     private let handle: OpaquePointer
@@ -168,10 +168,10 @@ import VaultStorage
     /// Waits until everything that was sent is answered.
     ///
     /// - Throws: the failure of the first failed command; those after it were skipped.
-    func sync(_ patience: Duration = ServerConnection.patience) throws(StoreError) {
+    func sync(_ timeLimit: Duration = ServerConnection.timeLimit) throws(StoreError) {
         try requireUsable()
         finishSoon()
-        let deadline = Deadline(patience)
+        let deadline = Deadline(timeLimit)
         if syncsAwaited > 0 { roundTrips += 1 }
         takeAnswers()
         while syncsAwaited > 0 {
@@ -314,7 +314,7 @@ import VaultStorage
 struct Deadline {
     private let instant: SuspendingClock.Instant
 
-    init(_ patience: Duration) { instant = .now + patience }
+    init(_ timeLimit: Duration) { instant = .now + timeLimit }
 
     /// Waits until the socket can be read or written; false if the deadline passes first.
     ///

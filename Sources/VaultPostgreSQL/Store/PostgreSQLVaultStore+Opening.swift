@@ -6,7 +6,7 @@ extension PostgreSQLVaultStore {
     /// one transaction.
     package static func create(
         at address: ServerAddress, state: StateDirectory, firstSlot: any SlotMaker, label: String,
-        recipients: [Recipient] = [], patience: FailoverTimeouts = .init(), by actor: AuditActor? = nil,
+        recipients: [Recipient] = [], timeouts: FailoverTimeouts = .init(), by actor: AuditActor? = nil,
         clock: @escaping @Sendable () -> Timestamp
     ) throws(StoreError) -> PostgreSQLVaultStore {
         let connection = try ServerConnection(address)
@@ -22,7 +22,7 @@ extension PostgreSQLVaultStore {
             for migration in migrator.migrations { try migrator.run(migration) }
             try draft.fillWhole(tables, context)
         }
-        return try PostgreSQLVaultStore(address, state, context, connection, patience)
+        return try PostgreSQLVaultStore(address, state, context, connection, timeouts)
     }
 
     /// Opens an existing vault.
@@ -30,10 +30,10 @@ extension PostgreSQLVaultStore {
     /// - Parameters:
     ///   - migrate: whether to migrate an older schema; otherwise it is refused.
     ///   - policy: the cost limits of trying the key slots.
-    ///   - patience: how long to wait for other processes, if the server is not the same as before.
+    ///   - timeouts: how long to wait for other processes, if the server is not the same as before.
     package static func open(
         at address: ServerAddress, state: StateDirectory, unlocker: any SlotUnlocker, migrate: Bool = false,
-        policy: UnlockingPolicy = .init(), patience: FailoverTimeouts = .init(), by actor: AuditActor? = nil,
+        policy: UnlockingPolicy = .init(), timeouts: FailoverTimeouts = .init(), by actor: AuditActor? = nil,
         clock: @escaping @Sendable () -> Timestamp
     ) throws(StoreError) -> PostgreSQLVaultStore {
         let connection = try ServerConnection(address)
@@ -50,7 +50,7 @@ extension PostgreSQLVaultStore {
         }
         context.actor = actor
         let isUnreported = try WriteTransaction.hasUnreportedMigrations(tables)
-        let store = try PostgreSQLVaultStore(address, state, context, connection, patience)
+        let store = try PostgreSQLVaultStore(address, state, context, connection, timeouts)
         if isUnreported { store.writer.submit(MigrationAudit()) }
         return store
     }

@@ -19,7 +19,7 @@ package final class PostgreSQLVaultStore: Sendable {
     /// - Parameter opened: the connection that inspected the vault. The store's first reader takes it over.
     init(
         _ address: ServerAddress, _ state: StateDirectory, _ context: VaultContext, _ opened: ServerConnection,
-        _ patience: FailoverTimeouts = .init()
+        _ timeouts: FailoverTimeouts = .init()
     ) throws(StoreError) {
         self.address = address
         self.context = context
@@ -41,7 +41,7 @@ package final class PostgreSQLVaultStore: Sendable {
         readers = ServerReaders(address, context, peers, watch, first: first)
         let known = note.map { FailoverSettlement.Knowledge(head: $0.head, incarnation: $0.incarnation) }
         let writer = WriterThread(changes) {
-            ServerWriteBatch(address, context, peers, watch, patience: patience, known: known)
+            ServerWriteBatch(address, context, peers, watch, timeouts: timeouts, known: known)
         }
         self.writer = writer
         watch.onUnsettled { [weak writer] in writer?.submit(TimelineCheck()) }

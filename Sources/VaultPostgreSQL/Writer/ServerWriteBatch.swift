@@ -11,7 +11,7 @@ final class ServerWriteBatch: WriteBatching {
     private let context: VaultContext
     private let peers: PeerLiveness
     private let watch: TimelineTracker
-    private let patience: FailoverTimeouts
+    private let timeouts: FailoverTimeouts
     private let memory = CommitMemory()
     private var channel: Channel?
     private var committedHead: WriteTransaction.AuditHead?
@@ -30,13 +30,13 @@ final class ServerWriteBatch: WriteBatching {
     /// - Parameter known: the knowledge that an earlier process of this machine has left.
     init(
         _ address: ServerAddress, _ context: VaultContext, _ peers: PeerLiveness, _ watch: TimelineTracker = .init(),
-        patience: FailoverTimeouts = .init(), known: FailoverSettlement.Knowledge? = nil
+        timeouts: FailoverTimeouts = .init(), known: FailoverSettlement.Knowledge? = nil
     ) {
         self.address = address
         self.context = context
         self.peers = peers
         self.watch = watch
-        self.patience = patience
+        self.timeouts = timeouts
         committedHead = known?.head
         incarnation = known?.incarnation ?? context.incarnation
     }
@@ -226,10 +226,10 @@ final class ServerWriteBatch: WriteBatching {
         let known = FailoverSettlement.Knowledge(head: committedHead, incarnation: incarnation)
         while true {
             let hasWaited =
-                begin.duration(to: .now) > patience.withWriters
-                && start.duration(to: .now) > patience.withWriters / 3
+                begin.duration(to: .now) > timeouts.withWriters
+                && start.duration(to: .now) > timeouts.withWriters / 3
             do throws(StoreError) {
-                let hasWaitedForReaders = begin.duration(to: .now) > patience.withReaders
+                let hasWaitedForReaders = begin.duration(to: .now) > timeouts.withReaders
                 switch try settlement.step(known, hasWaited: hasWaited, hasWaitedForReaders: hasWaitedForReaders) {
                 case .waiting: CurrentThread.pause(microseconds: Self.settlingPause)
                 case .settled(let transaction, let haveBeenLost):

@@ -4,7 +4,7 @@ import VaultStorage
 /// The lock file of a vault, for code that has no store. ``OwnerLock`` describes its contents.
 final class LockFile {
     /// How long a process waits for others that are closing the vault. One of them may be stopped midway.
-    private static let patience = Duration.seconds(2)
+    private static let timeLimit = Duration.seconds(2)
 
     private let file: GuardedDescriptor
 
@@ -29,7 +29,7 @@ final class LockFile {
     /// SQLite moves the WAL into the database file when the very last connection closes. Of two processes that close at
     /// the same moment, each finds the other one still connected, and neither would be the last.
     func takeClosingTurn() {
-        let end = SuspendingClock.now + Self.patience
+        let end = SuspendingClock.now + Self.timeLimit
         while !file.setLock(start: 0, length: 1), SuspendingClock.now < end {
             CurrentThread.pause(microseconds: 1_000)
         }

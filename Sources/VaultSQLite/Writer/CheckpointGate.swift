@@ -78,8 +78,8 @@ import VaultStorage
     /// - Returns: `nil` if none was due.
     func checkpointIfDue(waited: Duration, isBatch: Bool = false) -> Outcome? {
         let count = unsafe pages.pointee
-        guard let patience = schedule.patience(at: count, waited: waited, isBatch: isBatch) else { return nil }
-        let outcome = checkpoint(hasLongSnapshot() ? .zero : patience, rest: .beginsAnew)
+        guard let timeLimit = schedule.timeLimit(at: count, waited: waited, isBatch: isBatch) else { return nil }
+        let outcome = checkpoint(hasLongSnapshot() ? .zero : timeLimit, rest: .beginsAnew)
         schedule.note(outcome, at: count)
         return outcome
     }
@@ -109,7 +109,7 @@ import VaultStorage
     ///   while the database file is half changed, recovery from a power failure must find the other half in the WAL.
     @discardableResult
     func checkpoint(
-        _ patience: Duration = CheckpointSchedule.leastPatience, ofDoubtfulWAL isDoubtful: Bool = false,
+        _ timeLimit: Duration = CheckpointSchedule.leastTimeLimit, ofDoubtfulWAL isDoubtful: Bool = false,
         rest: Rest = .stays
     ) -> Outcome {
         var outcome = Outcome.incomplete
@@ -123,16 +123,16 @@ import VaultStorage
             }
             let isComplete = try completePages(sibling) != nil
             // A snapshot that has lasted this long is not waited for: it may last for hours.
-            let isStuck = !isComplete && progress.since.duration(to: .now) > CheckpointSchedule.mostPatience
-            let patience = isStuck ? min(patience, CheckpointSchedule.somePatience) : patience
-            let end = SuspendingClock.now + patience
+            let isStuck = !isComplete && progress.since.duration(to: .now) > CheckpointSchedule.longestTimeLimit
+            let timeLimit = isStuck ? min(timeLimit, CheckpointSchedule.shortTimeLimit) : timeLimit
+            let end = SuspendingClock.now + timeLimit
             var known: Int32?
             // No process can commit now, so the snapshots in the way end, and no new ones of their kind begin.
             while let count = try Self.wait(until: end, for: { () throws(StoreError) in try completePages(sibling) }) {
                 outcome = .complete
                 // The writer's own snapshot is in the way too, unless it began on a complete WAL.
                 if known == count {
-                    guard try hasNoReader(sibling, within: patience) else { return .complete }
+                    guard try hasNoReader(sibling, within: timeLimit) else { return .complete }
                     return rest == .stays
                         ? .restartable : try beginAnew(after: count, isCut: rest == .isCutOff)
                 }
@@ -148,7 +148,7 @@ import VaultStorage
 
     /// Restarts a doubtful WAL, or throws.
     func startOver(rest: Rest = .stays) throws(StoreError) {
-        switch checkpoint(CheckpointSchedule.somePatience, ofDoubtfulWAL: true, rest: rest) {
+        switch checkpoint(CheckpointSchedule.shortTimeLimit, ofDoubtfulWAL: true, rest: rest) {
         case .restartable, .begunAnew: return
         case .failed(let error), .doubtful(let error): throw error
         case .incomplete, .complete:
@@ -198,8 +198,8 @@ import VaultStorage
         return code == SQLITE_OK && logged == done ? logged : nil
     }
 
-    private func hasNoReader(_ sibling: Connection, within patience: Duration) throws(StoreError) -> Bool {
-        let answer = try Self.wait(until: SuspendingClock.now + patience) { () throws(StoreError) -> Bool? in
+    private func hasNoReader(_ sibling: Connection, within timeLimit: Duration) throws(StoreError) -> Bool {
+        let answer = try Self.wait(until: SuspendingClock.now + timeLimit) { () throws(StoreError) -> Bool? in
             switch unsafe vault_wal_has_no_reader(sibling.handle) {
             case SQLITE_OK: return true
             case let code where code & 0xff == SQLITE_BUSY: return nil

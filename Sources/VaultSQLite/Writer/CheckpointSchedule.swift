@@ -17,16 +17,16 @@ struct CheckpointSchedule {
     /// processes may each have ended before a checkpoint was due.
     static let leftover = 512 * 1024
     /// How long each of the two waits may last when the WAL has that many pages.
-    private static let patience: [(pages: Int32, wait: Duration)] = [
+    private static let timeLimit: [(pages: Int32, wait: Duration)] = [
         // 32 MiB: half of the WAL's maximum.
-        (8_000, mostPatience),
+        (8_000, longestTimeLimit),
         // 2 MiB.
-        (500, somePatience),
-        (0, leastPatience),
+        (500, shortTimeLimit),
+        (0, leastTimeLimit),
     ]
-    static let mostPatience = Duration.milliseconds(2_500)
-    static let somePatience = Duration.milliseconds(50)
-    static let leastPatience = Duration.milliseconds(4)
+    static let longestTimeLimit = Duration.milliseconds(2_500)
+    static let shortTimeLimit = Duration.milliseconds(50)
+    static let leastTimeLimit = Duration.milliseconds(4)
 
     /// The WAL's size at which the next attempt is due.
     private(set) var next = threshold
@@ -36,15 +36,15 @@ struct CheckpointSchedule {
     ///   probably just waited for readers, and this one does not do the same at once.
     /// - Parameter isBatch: whether the commit was one of several that change many rows.
     /// - Returns: `nil` if no checkpoint is due.
-    mutating func patience(at pages: Int32, waited: Duration, isBatch: Bool = false) -> Duration? {
+    mutating func timeLimit(at pages: Int32, waited: Duration, isBatch: Bool = false) -> Duration? {
         if pages < Self.threshold { next = Self.threshold }
         guard pages >= (isBatch ? max(next, Self.thresholdOfBatches) : next) else { return nil }
-        let patience = Self.patience.first { pages >= $0.pages }?.wait ?? Self.leastPatience
-        if patience >= .seconds(1), waited >= patience / 2 {
+        let timeLimit = Self.timeLimit.first { pages >= $0.pages }?.wait ?? Self.leastTimeLimit
+        if timeLimit >= .seconds(1), waited >= timeLimit / 2 {
             postpone(from: pages)
             return nil
         }
-        return patience
+        return timeLimit
     }
 
     mutating func note(_ outcome: CheckpointGate.Outcome, at pages: Int32) {

@@ -44,9 +44,9 @@ final class WriteBatch: WriteBatching {
                 note(outcome)
             }
             commitsBeforeCut -= commits
-            if owesCut, commitsBeforeCut <= 0 { _ = cutWAL(patience: .zero) }
+            if owesCut, commitsBeforeCut <= 0 { _ = cutWAL(timeLimit: .zero) }
         }
-        for operation in afterwards { operation.finish(cutWAL(patience: CheckpointSchedule.somePatience)) }
+        for operation in afterwards { operation.finish(cutWAL(timeLimit: CheckpointSchedule.shortTimeLimit)) }
     }
 
     /// Moves the WAL into the database file while no caller waits. The last process leaves that to SQLite; see
@@ -59,12 +59,12 @@ final class WriteBatch: WriteBatching {
     }
 
     /// Restarts the WAL and truncates its file. Returns `nil` on success.
-    private func cutWAL(patience: Duration) -> StoreError? {
+    private func cutWAL(timeLimit: Duration) -> StoreError? {
         do throws(StoreError) {
             try place.checkProcess()
             let channel = try currentChannel()
             try place.checkFiles(channel.connection)
-            let outcome = channel.gate.checkpoint(patience, rest: .isCutOff)
+            let outcome = channel.gate.checkpoint(timeLimit, rest: .isCutOff)
             note(outcome)
             switch outcome {
             case .begunAnew: return nil

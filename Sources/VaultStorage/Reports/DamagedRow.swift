@@ -29,6 +29,8 @@ package struct DamagedRow: Sendable, Equatable {
     package var userId: String?
     package var login: LoginHandle?
     package var provider: ProviderHandle?
+    /// The name of ``provider``, if its row opens and the reader asked for it.
+    package var providerName: String?
 
     package var table: Table {
         switch place {
@@ -74,16 +76,21 @@ package enum DamagedRowName: Hashable, Sendable, LosslessStringConvertible {
 
 /// A damaged row with everything that the file holds of it and of the rows that depend on it.
 package struct DamagedRowContent: Sendable, Equatable {
-    package let row: DamagedRow
+    package var row: DamagedRow
     /// The rows, the damaged one first. Empty for a login that has no row.
     package let rows: [RawRow]
 
     package var hash: [UInt8] { RawRow.hash(of: rows) }
+
+    /// Logins that are discarded with it, itself included.
+    package var loginCount: Int {
+        row.table == .login ? 1 : rows.count { $0.table == DamagedRow.Table.login.rawValue }
+    }
 }
 
 /// The result of discarding a row.
 package struct DiscardedRow: Sendable, Equatable {
-    package let row: DamagedRow
+    package var row: DamagedRow
     package let rowCount: Int
     /// The hash that the audit trail records. See ``RawRow/hash(of:)``.
     package let hash: [UInt8]

@@ -1,6 +1,6 @@
 package import VaultCrypto
 
-package struct StoreStatistics: Sendable {
+package struct StoreStatistics: Sendable, Equatable {
     /// 26 base32 characters.
     package let vaultID: String
     package let incarnation: Int64

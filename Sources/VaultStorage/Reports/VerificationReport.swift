@@ -8,7 +8,7 @@ package struct VerificationReport: Sendable {
         /// The text form of the handle, or the sequence number of an audit row.
         package let subject: String?
         /// One lower-case sentence.
-        package let reason: String
+        package let problem: String
         /// Whether an older but genuine state of the row would look like this.
         package let isRollback: Bool
     }

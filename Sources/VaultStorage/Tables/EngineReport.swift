@@ -1,6 +1,11 @@
 /// An engine's report about itself and the storage of the vault's tables.
-package struct EngineReport: Sendable {
-    package enum Kind: Sendable { case sqlite, postgreSQL, memory }
+package struct EngineReport: Sendable, Equatable {
+    package enum Kind: String, Sendable {
+        case sqlite = "SQLite"
+        case postgreSQL = "PostgreSQL"
+        /// For tests.
+        case memory
+    }
 
     /// Whether a standby server has the committed data.
     package enum Standby: Sendable { case none, asynchronous, synchronous }

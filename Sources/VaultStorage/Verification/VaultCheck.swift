@@ -180,14 +180,14 @@ package final class VaultCheck {
 }
 
 extension VaultCheck: StorageFindings {
-    package func note(_ place: String, row: String?, _ reason: String) { report.note(place, row, reason) }
+    package func note(_ place: String, row: String?, _ problem: String) { report.note(place, row, problem) }
 }
 
 extension VerificationReport {
-    mutating func note(_ place: String, _ subject: String?, _ reason: String, isRollback: Bool = false) {
+    mutating func note(_ place: String, _ subject: String?, _ problem: String, isRollback: Bool = false) {
         findingCount += 1
         if findings.count < Self.findingLimit {
-            findings.append(Finding(place: place, subject: subject, reason: reason, isRollback: isRollback))
+            findings.append(Finding(place: place, subject: subject, problem: problem, isRollback: isRollback))
         }
         if !isRollback { isOnlyRolledBack = false }
     }

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 import TokenVault
 import VaultAdministration
+import VaultStorage
 
 /// Four services with fifty logins; again and again one of them is killed, whatever it does at that moment.
 @Suite(.serialized)

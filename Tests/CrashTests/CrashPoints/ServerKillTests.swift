@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import TokenVault
 import VaultAdministration
+import VaultStorage
 
 /// The same as in ``RandomKillTests``, with a vault on a PostgreSQL server, which goes on when a process is killed.
 @Suite(.serialized)

@@ -116,11 +116,11 @@ struct NonceGateTests {
     @Test func aSlowOneHoldsUpTheOthersForAMomentOnly() async throws {
         let slow = try #require(await gate.enter("a", tries: 1, within: Self.time))
         let next = await waiting()
-        alarms.fire(NonceGate.patience)
+        alarms.fire(NonceGate.timeLimit)
         #expect(await next.value != nil)
         // Its end comes late and changes nothing for those inside.
         gate.leave(slow, isRefused: false)
-        #expect(alarms.pending == [NonceGate.patience])
+        #expect(alarms.pending == [NonceGate.timeLimit])
     }
 
     @Test func nobodyWaitsForLongerThanHeWants() async throws {

@@ -77,7 +77,7 @@ struct MoveTests {
             let count = Box(0)
             let last = steps
             do {
-                _ = try await source.move(to: target, patience: .zero, progress: { _, _ in }) { _ in
+                _ = try await source.move(to: target, timeLimit: .zero, progress: { _, _ in }) { _ in
                     count.value += 1
                     if count.value > last { throw Killed() }
                 }
@@ -117,7 +117,7 @@ struct MoveTests {
         let (owner, now) = (source.store.owner, source.now)
         try await source.store.updateLogin(login) { _ = $0.openIntent(owner: owner, at: now) }
         await Self.expect(.busy) { try await source.planMove(to: target) }
-        await Self.expect(.busy) { try await source.move(to: target, patience: .zero) }
+        await Self.expect(.busy) { try await source.move(to: target, timeLimit: .zero) }
         #expect(try await source.moveState() == nil)
         #expect(try await target.moveState() == nil)
         try await source.store.updateLogin(login) { $0.intent = nil }
@@ -136,7 +136,7 @@ struct MoveTests {
             SpooledReply(
                 login: login.handle, user: login.user, provider: login.provider, position: login.position, fence: 1,
                 accessToken: SecretBytes(utf8: "spooled"), tokenType: "Bearer", obtainedAt: source.now))
-        await Self.expect(.busy) { try await source.move(to: target, patience: .zero) }
+        await Self.expect(.busy) { try await source.move(to: target, timeLimit: .zero) }
         #expect(try await source.moveState() == nil)
         try source.store.spool.remove(handle)
         try await source.move(to: target)
@@ -156,7 +156,7 @@ struct MoveTests {
         #expect(try await source.moveState() == nil)
         // A move that has begun has one target.
         await #expect(throws: Killed.self) {
-            _ = try await source.move(to: target, patience: .zero, progress: { _, _ in }) { step in
+            _ = try await source.move(to: target, timeLimit: .zero, progress: { _, _ in }) { step in
                 if step == .providers { throw Killed() }
             }
         }
@@ -183,7 +183,7 @@ struct MoveTests {
         try await source.fill()
         let before = try await source.facts()
         await #expect(throws: Killed.self) {
-            _ = try await source.move(to: target, patience: .zero, progress: { _, _ in }) { step in
+            _ = try await source.move(to: target, timeLimit: .zero, progress: { _, _ in }) { step in
                 if step == .users(1) { throw Killed() }
             }
         }
@@ -204,7 +204,7 @@ struct MoveTests {
         let (source, target) = (try await scene.source.create(), try await scene.target.create())
         try await source.fill()
         await #expect(throws: Killed.self) {
-            _ = try await source.move(to: target, patience: .zero, progress: { _, _ in }) { _ in throw Killed() }
+            _ = try await source.move(to: target, timeLimit: .zero, progress: { _, _ in }) { _ in throw Killed() }
         }
         try await source.abortMove(to: nil)
         #expect(try await source.couldRenew())

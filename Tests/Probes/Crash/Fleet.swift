@@ -3,6 +3,7 @@ import OAuthClient
 import TokenVault
 import TokenVaultPostgreSQL
 import VaultAdministration
+import VaultStorage
 
 /// What the processes of several machines do before and after they are disturbed.
 enum Fleet {

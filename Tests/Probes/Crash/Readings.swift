@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import TokenVault
 import VaultAdministration
+import VaultStorage
 
 /// Those who read for long while others write. They go on until a file says that it is enough.
 enum Readings {

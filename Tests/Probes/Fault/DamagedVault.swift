@@ -132,7 +132,7 @@ final class DamagedVault {
         case .busy, .full, .outOfMemory, .closed, .vaultMissing, .vaultExists, .vaultUnfinished, .unsafeFile:
             throw Wrong("\(error.code): \(error)")
         default:
-            if error.reason.isEmpty { throw Wrong("an error without a reason: \(error.code)") }
+            if error.message.isEmpty { throw Wrong("an error without a reason: \(error.code)") }
         }
     }
 }

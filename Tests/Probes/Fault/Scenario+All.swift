@@ -34,7 +34,7 @@ extension Scenario {
             scenario("verification") { run in
                 let findings = try await run.work().store.verify { _ in }.findings
                 // It goes on after what it cannot read, and says so.
-                let isTold = findings.contains { $0.reason.contains("reading or writing the vault failed") }
+                let isTold = findings.contains { $0.problem.contains("reading or writing the vault failed") }
                 if let finding = findings.first, !isTold { throw StoreError(.damaged, "\(finding)") }
             },
             try migration("migration"),

@@ -8,6 +8,7 @@ import TokenVault
 import TokenVaultHTTP
 import TokenVaultTesting
 import VaultAdministration
+import VaultStorage
 
 /// The same servers against a whole vault, each in one of three minds about the refresh token that it was sent; in longer
 /// runs, in all three.

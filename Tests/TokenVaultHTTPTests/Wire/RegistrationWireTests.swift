@@ -8,6 +8,7 @@ import TokenVault
 import TokenVaultHTTP
 import TokenVaultTesting
 import VaultAdministration
+import VaultStorage
 
 /// Clients that register themselves, over real HTTP (RFC 7591, RFC 7592).
 struct RegistrationWireTests {

@@ -117,9 +117,9 @@ struct TapkeyTests {
         // A renewal that ends the login gives nothing to its own callers either.
         let second = try await world.addChain(user: "bob", name: "b")
         world.transport.enqueue(.error("invalid_grant"))
-        let patience = TokenRequest(minimumValidity: .seconds(3_600))
+        let request = TokenRequest(minimumValidity: .seconds(3_600))
         world.time.advance(by: .seconds(600))
-        #expect(await code { try await strict.accessToken(for: .login(second.id), patience) } == .refreshFailed)
+        #expect(await code { try await strict.accessToken(for: .login(second.id), request) } == .refreshFailed)
         try await strict.updateAccessToken(userId: "alice", accessToken: Sample.accessToken("2"))
         #expect(try await strict.accessToken(userId: "alice").name == "2")
     }

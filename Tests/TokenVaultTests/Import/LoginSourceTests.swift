@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 import TokenVaultTesting
 import VaultAdministration
+import VaultStorage
 
 @testable import TokenVault
 

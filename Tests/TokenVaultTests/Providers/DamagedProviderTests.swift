@@ -26,7 +26,7 @@ struct DamagedProviderTests {
         #expect(try await world.vault.status().pendingRevocations == 1)
         let row = try #require(try await world.vault.damage().first)
         #expect(row.table == .provider)
-        try await world.vault.addProvider(Sample.provider(), replacingDamaged: row.id)
+        try await world.vault.addProvider(Sample.provider(), replacingDamaged: row.name)
         world.transport.fallback = .status(.ok)
         #expect(try await world.users.retryRevocations(.all).results.map(\.outcome) == [.revoked])
         #expect(world.transport.requests.last?.form["token"] == "CANARY-refresh-1")
@@ -38,14 +38,15 @@ struct DamagedProviderTests {
         try await world.addChain()
         try damage(world, "provider")
         let row = try #require(try await world.vault.damage().first)
-        #expect(await code { try await world.vault.discardDamagedRow(row.id) } == .inUse)
+        #expect(await code { try await world.vault.discardDamagedRow(row.name) } == .inUse)
         world.expire()
         #expect(await code { try await world.users.accessToken(userId: "alice") } == .quarantined)
-        try await world.vault.addProvider(Sample.provider(), replacingDamaged: row.id)
+        try await world.vault.addProvider(Sample.provider(), replacingDamaged: row.name)
         world.transport.enqueue(.generation("2"))
         #expect(try await world.users.accessToken(userId: "alice").name == "2")
         #expect(
-            await code { try await world.vault.addProvider(Sample.provider(), replacingDamaged: row.id) } == .conflict)
+            await code { try await world.vault.addProvider(Sample.provider(), replacingDamaged: row.name) } == .conflict
+        )
         #expect(try await world.vault.verify().isClean)
     }
 
@@ -111,14 +112,14 @@ struct DamagedProviderTests {
         try await world.addChain()
         try damage(world, "login")
         let row = try #require(try await world.vault.damage().first)
-        let content = try await world.vault.damagedRow(row.id)
-        #expect(row.userId == "alice" && row.provider == "acme")
+        let content = try await world.vault.damagedRow(row.name)
+        #expect(row.userId == "alice" && row.providerName == "acme")
         #expect(content.rows.map(\.table) == ["login", "loginSecret"] && content.loginCount == 1)
-        #expect(content.hash.count == 64)
+        #expect(content.hash.count == 32)
         for column in content.rows.flatMap(\.columns) {
             guard case .blob(let bytes) = column.value else { continue }
             #expect(!String(decoding: bytes, as: UTF8.self).contains(Sample.marker))
         }
-        #expect(DamagedRow.ID(row.id.description) == row.id)
+        #expect(DamagedRowName(row.name.description) == row.name)
     }
 }

@@ -27,7 +27,7 @@ struct PaceTests {
         _ = try await world.users.recover()
         // Up to eight are under way when the third of them has failed; from then on the provider is left alone.
         let first = world.transport.requestCount
-        #expect(first <= Pace.patience + 8)
+        #expect(first <= Pace.failureLimit + 8)
         for _ in 0..<30 {
             _ = try await world.users.recover()
             world.time.advance(by: .seconds(2))

@@ -5,6 +5,7 @@ import OAuthClient
 import Testing
 import TokenVaultTesting
 import VaultAdministration
+import VaultStorage
 
 @testable import TokenVault
 

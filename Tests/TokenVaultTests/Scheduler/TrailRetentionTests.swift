@@ -25,7 +25,7 @@ struct TrailRetentionTests {
         }
     }
 
-    private static func rows(_ world: World) async throws -> Int { try await world.vault.status().auditEntries }
+    private static func rows(_ world: World) async throws -> Int { try await world.vault.status().auditRows }
 
     @Test func oldRowsGoAndNoOthers() async throws {
         let world = try await World()

@@ -6,6 +6,7 @@ import TestSupport
 import TokenVault
 import TokenVaultTesting
 import VaultAdministration
+import VaultStorage
 
 /// A real vault on disk, a provider made of a script, and a clock that stands still.
 struct World: Sendable {

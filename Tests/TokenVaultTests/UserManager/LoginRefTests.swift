@@ -141,13 +141,13 @@ struct LoginRefTests {
         let login = try await world.addChain()
         let gate = Gate()
         world.transport.enqueue(.generation("2").behind(gate))
-        let patience = TokenRequest(deadline: .zero, renewsNow: true)
-        #expect(await code { try await world.users.accessToken(for: .login(login.id), patience) } == .deadlineExceeded)
+        let request = TokenRequest(deadline: .zero, renewsNow: true)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id), request) } == .deadlineExceeded)
         await world.transport.waitForRequests(1)
         // It waits with a deadline, so that it can be seen waiting: after the renewal, it would ask for one more.
         let caller = Task {
-            let patience = TokenRequest(deadline: .seconds(60), renewsNow: true)
-            return try await world.users.accessToken(for: .login(login.id), patience).name
+            let request = TokenRequest(deadline: .seconds(60), renewsNow: true)
+            return try await world.users.accessToken(for: .login(login.id), request).name
         }
         await world.time.waitForSleepers()
         gate.open()

@@ -5,6 +5,7 @@ import Testing
 import TokenVault
 import TokenVaultTesting
 import VaultAdministration
+import VaultStorage
 
 /// Files that are not as they were written: each a clear error, and nobody else's login is in the way.
 struct BadInputTests {

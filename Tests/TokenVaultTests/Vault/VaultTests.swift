@@ -5,6 +5,7 @@ import Testing
 import TokenVault
 import TokenVaultTesting
 import VaultAdministration
+import VaultStorage
 
 @Suite(.tags(.everyEngine))
 struct VaultTests {

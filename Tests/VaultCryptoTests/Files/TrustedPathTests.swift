@@ -89,7 +89,7 @@ struct TrustedPathTests {
         let path = try file(in: make("a", "b"))
         #expect(unsafe chmod(directory.file("a"), 0o770) == 0)
         let error = #expect(throws: VaultCryptoError.self) { try OperatorProgram.keyLine([path]) }
-        #expect(error?.reason.contains("other users can write to: \(directory.file("a"))") == true)
+        #expect(error?.message.contains("other users can write to: \(directory.file("a"))") == true)
         #expect(error?.hint == "run: chmod go-w \(directory.file("a"))")
     }
 

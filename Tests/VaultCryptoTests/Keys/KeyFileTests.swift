@@ -95,7 +95,7 @@ struct KeyFileTests {
             #expect(error()?.code == .keyFileMalformed, "\(other.prefix(20))")
         }
         try write(Array(text.replacing("\n", with: "\r\n").utf8))
-        #expect(error()?.reason.contains("carriage return") == true)
+        #expect(error()?.message.contains("carriage return") == true)
     }
 
     @Test func twoKeysPartsDoNotMix() throws {
@@ -124,7 +124,7 @@ struct KeyFileTests {
         #expect(error(at: symbolic) == nil)
         try FileManager.default.linkItem(atPath: path, toPath: directory.file("hard"))
         #expect(error()?.code == .keyFileUnsafe)
-        #expect(error()?.reason.contains("hard link") == true)
+        #expect(error()?.message.contains("hard link") == true)
     }
 
     @Test func whatIsNoRegularFileIsRefused() throws {
@@ -152,7 +152,7 @@ struct KeyFileTests {
     @Test(.enabled(if: geteuid() == 0)) func anotherUsersFileIsRefused() throws {
         #expect(unsafe chown(path, 12_345, 12_345) == 0)
         #expect(error()?.code == .keyFileUnsafe)
-        #expect(error()?.reason.contains("another user") == true)
+        #expect(error()?.message.contains("another user") == true)
     }
 
     @Test func aPathThatNamesNoFileIsNotWritten() {
@@ -166,6 +166,6 @@ struct KeyFileTests {
     }
 
     @Test func anErrorShowsNoControlCharacterOfAPath() {
-        #expect(error(at: directory.file("a\u{1B}[2Jb\n"))?.reason.contains("\u{1B}") == false)
+        #expect(error(at: directory.file("a\u{1B}[2Jb\n"))?.message.contains("\u{1B}") == false)
     }
 }

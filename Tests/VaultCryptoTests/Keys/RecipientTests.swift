@@ -104,7 +104,7 @@ struct RecipientTests {
         for (text, words) in texts {
             let error = #expect(throws: VaultCryptoError.self) { try Recipient(text: text) }
             #expect(error?.code == .recipientMalformed)
-            #expect(error?.reason.contains(words) == true, "\(text.prefix(8)): \(error?.reason ?? "")")
+            #expect(error?.message.contains(words) == true, "\(text.prefix(8)): \(error?.message ?? "")")
             #expect(error?.description.contains("RDN7R9XEVU") == false)
         }
     }

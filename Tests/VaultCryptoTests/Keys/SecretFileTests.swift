@@ -91,7 +91,7 @@ struct SecretFileTests {
         let link = directory.file("link")
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: directory.file("a.key"))
         #expect(unsafe lchown(link, 12_345, 12_345) == 0)
-        #expect(error(link)?.reason.contains("link of another user") == true)
+        #expect(error(link)?.message.contains("link of another user") == true)
     }
 
     @Test func aLinkThatLeadsNowhereIsMissing() throws {

@@ -65,7 +65,7 @@ import Testing
                 id: two.description.id, keyID: one.description.keyID, kind: one.description.kind, label: "KMS",
                 createdAt: 1), wrappedVaultKey: one.wrappedVaultKey)
         let error = failure { _ = try KeySlot.unlock([moved], with: kms(), vault: vault) }
-        #expect(error?.code == .keySourceFailed && error?.reason.contains("another context") == true)
+        #expect(error?.code == .keySourceFailed && error?.message.contains("another context") == true)
         // One that refuses does not hide another one.
         #expect(try KeySlot.unlock([moved, two], with: kms(), vault: vault).vaultKey.id == vaultKey.id)
         #expect(failure { _ = try KeySlot.unlock([one], with: kms(), vault: SecureRandom.bytes16()) } != nil)
@@ -99,7 +99,7 @@ import Testing
             let path = try program("p", "#!/bin/sh\ncase $1 in \(text);; esac\n")
             let error = failure { _ = try slot(WrappingProgram([path])) }
             let code: VaultCryptoError.Code = words == "exit code 75" ? .keySourceBusy : .keySourceFailed
-            #expect(error?.code == code && error?.reason.contains(words) == true, "\(error?.reason ?? "")")
+            #expect(error?.code == code && error?.message.contains(words) == true, "\(error?.message ?? "")")
         }
     }
 
@@ -166,7 +166,7 @@ import Testing
         let error = failure {
             _ = try unsafe slow.run(input: UnsafeRawBufferPointer(start: nil, count: 0), limit: 100)
         }
-        #expect(error?.reason.contains("was stopped") == true)
+        #expect(error?.message.contains("was stopped") == true)
         let child = try #require(Int32(try String(contentsOfFile: pid, encoding: .utf8).filter(\.isNumber)))
         // Killed with the group, which takes a moment; the process that inherits it buries it.
         func isAlive() -> Bool {
@@ -181,13 +181,13 @@ import Testing
         let text = "#!/bin/sh\n: > \(marker)\ncat\n"
         for mode in [0o722, 0o702, 0o720] as [mode_t] {
             let error = failure { _ = try slot(WrappingProgram([program("open", text, mode: mode)])) }
-            #expect(error?.reason.contains("changed by other users") == true)
+            #expect(error?.message.contains("changed by other users") == true)
         }
         #expect(
-            failure { _ = try slot(WrappingProgram([program("plain", text, mode: 0o600)])) }?.reason.contains(
+            failure { _ = try slot(WrappingProgram([program("plain", text, mode: 0o600)])) }?.message.contains(
                 "executed") == true)
         #expect(
-            failure { _ = try slot(WrappingProgram([directory.file("none")])) }?.reason.contains("does not exist")
+            failure { _ = try slot(WrappingProgram([directory.file("none")])) }?.message.contains("does not exist")
                 == true)
         for arguments in [[], ["kms"], ["./kms"], ["/bin/cat", "a\0b"]] {
             #expect(failure { _ = try WrappingProgram(arguments) }?.code == .keySourceFailed)
@@ -201,7 +201,7 @@ import Testing
         let line = try OperatorProgram.keyLine(["/bin/cat", path])
         #expect(try KeyLineUnlocker(line).makeSlot(id: vault, label: "", createdAt: 1).key.id == key.id)
         let error = failure { _ = try OperatorProgram.keyLine(["/bin/cat", directory.file("a\u{1B}[2Jb")]) }
-        #expect(error?.reason.contains("exit code 1") == true && error?.reason.contains("\u{1B}") == false)
+        #expect(error?.message.contains("exit code 1") == true && error?.message.contains("\u{1B}") == false)
     }
 
     private static let kms = """

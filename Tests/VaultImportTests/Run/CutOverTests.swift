@@ -7,6 +7,7 @@ import Testing
 import TokenVault
 import TokenVaultTesting
 import VaultAdministration
+import VaultStorage
 
 @testable import VaultImport
 

@@ -85,7 +85,7 @@ import VaultCrypto
         let error = #expect(throws: StoreError.self) {
             try SQLiteVaultStore.open(at: vault.backup, unlocker: vault.unlocker, clock: vault.clock)
         }
-        #expect(error?.code == .notAVault && error?.reason.contains("backup") == true)
+        #expect(error?.code == .notAVault && error?.message.contains("backup") == true)
         #expect(try vault.verify()?.isClean == true)
     }
 

@@ -45,7 +45,7 @@ struct CreationTests {
         try Data("frames".utf8).write(to: URL(filePath: fixture.path + suffix))
         let error = #expect(throws: StoreError.self) { try fixture.create() }
         #expect(error?.code == .vaultExists)
-        #expect(try error?.reason.contains("\(VaultFile(fixture.path).path)\(suffix)") == true)
+        #expect(try error?.message.contains("\(VaultFile(fixture.path).path)\(suffix)") == true)
         #expect(!FileManager.default.fileExists(atPath: fixture.path))
         try Data().write(to: URL(filePath: fixture.path + suffix))
         #expect(unsafe chmod(fixture.path + suffix, 0o600) == 0)
@@ -86,7 +86,7 @@ struct CreationTests {
         #expect(unsafe chmod(fixture.path, 0o600) == 0)
         let error = #expect(throws: StoreError.self) { try fixture.open() }
         #expect(error?.code == .notAVault)
-        #expect(error?.reason.contains("the file is empty") == true)
+        #expect(error?.message.contains("the file is empty") == true)
         #expect(code { _ = try fixture.create() } == .vaultExists)
         #expect(try Data(contentsOf: URL(filePath: fixture.path)).isEmpty)
     }

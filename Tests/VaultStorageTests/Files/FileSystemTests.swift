@@ -29,7 +29,7 @@ struct FileSystemTests {
     func networkedOnesAreRefusedWhateverOneTrusts(_ magic: UInt32) {
         for isTrusted in [false, true] {
             #expect(error(magic, isTrusted: isTrusted)?.code == .unsafeFile)
-            #expect(error(magic, isTrusted: isTrusted)?.reason.contains("network") == true)
+            #expect(error(magic, isTrusted: isTrusted)?.message.contains("network") == true)
         }
     }
 

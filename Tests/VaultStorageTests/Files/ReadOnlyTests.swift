@@ -51,7 +51,7 @@ struct ReadOnlyTests {
         let before = try FileManager.default.contentsOfDirectory(atPath: fixture.directory.path).sorted()
         let inserting = await #expect(throws: StoreError.self) { _ = try await store.insertLogin(fixture.draft("eve")) }
         #expect(inserting?.code == .readOnly)
-        #expect(inserting?.reason.contains("mounted read-only") == true)
+        #expect(inserting?.message.contains("mounted read-only") == true)
         #expect(throws: StoreError.self) { try store.spool.prepare() }
         #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.directory.path).sorted() == before)
     }
@@ -143,7 +143,7 @@ struct ReadOnlyTests {
                     at: fixture.directory.file("new.db"), firstSlot: fixture.unlocker, label: "", clock: fixture.clock)
             }
             #expect(creating?.code == .readOnly)
-            #expect(creating?.reason.contains("mounted read-only") == true)
+            #expect(creating?.message.contains("mounted read-only") == true)
         }
     }
 }

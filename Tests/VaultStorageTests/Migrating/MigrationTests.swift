@@ -177,7 +177,7 @@ struct MigrationTests {
         ] {
             let error = #expect(throws: StoreError.self) { try attempt() }
             #expect(error?.code == .damaged)
-            #expect(error?.reason.contains("version \(version) by the file's header and \(newest)") == true)
+            #expect(error?.message.contains("version \(version) by the file's header and \(newest)") == true)
             #expect(error?.hint?.contains("'PRAGMA user_version = \(newest)'") == true)
         }
         #expect(try snapshots(fixture).isEmpty)

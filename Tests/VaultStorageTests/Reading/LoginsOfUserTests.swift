@@ -46,7 +46,7 @@ struct LoginsOfUserTests {
             "DELETE FROM loginSecret WHERE login = (SELECT id FROM login WHERE \(row)); DELETE FROM login WHERE \(row)")
         let all = try await listed(store, pageSize: 9)
         #expect(Set(all.map(\.handle)) == handles)
-        #expect(all.first { $0.handle == gone }?.damage?.reason.contains("missing") == true)
+        #expect(all.first { $0.handle == gone }?.damage?.message.contains("missing") == true)
     }
 
     /// As many rows as the cell names, but one of them belongs to another user.

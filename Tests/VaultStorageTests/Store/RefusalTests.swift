@@ -12,7 +12,7 @@ struct RefusalTests {
             try body()
             return nil
         } catch let error as StoreError {
-            #expect(!error.reason.isEmpty && !error.reason.hasSuffix("."))
+            #expect(!error.message.isEmpty && !error.message.hasSuffix("."))
             #expect(error.hint != nil)
             return error.code
         } catch {

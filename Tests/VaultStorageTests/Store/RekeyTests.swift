@@ -89,7 +89,7 @@ import VaultCrypto
         let hex = recipient.bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         try keys.fixture.edit("UPDATE keySlot SET recipient = x'\(hex)' WHERE kind = 4")
         let findings = try await keys.store.verify().findings
-        #expect(findings.contains { $0.place == "keySlot" && $0.reason.contains("another recipient") })
+        #expect(findings.contains { $0.place == "keySlot" && $0.problem.contains("another recipient") })
         try await keys.store.rekey(keys.store.planRekey(provenBy: [keys.spare]))
         #expect(try await !keys.opens(IdentityUnlocker(planted)))
         keys.store.close()
@@ -230,7 +230,7 @@ import VaultCrypto
         let error = await #expect(throws: StoreError.self) {
             _ = try await dropped.insertLogin(keys.fixture.draft("bob"))
         }
-        #expect(error?.code == .wrongKey && error?.reason.contains("vault key was replaced") == true)
+        #expect(error?.code == .wrongKey && error?.message.contains("vault key was replaced") == true)
         // They may replace it, too.
         try await same.rekey(same.planRekey(provenBy: []))
         #expect(try await keys.store.verify().findings == [])

@@ -73,7 +73,7 @@ struct ManifestTests {
     @Test func aMissingProviderIsFound() async throws {
         let copies = try await Copies()
         try copies.fixture.edit("DELETE FROM provider")
-        #expect(try await copies.store.verify().findings.contains { $0.reason.contains("manifest names it") })
+        #expect(try await copies.store.verify().findings.contains { $0.problem.contains("manifest names it") })
     }
 
     /// What another process has changed is read anew, and is no reason to refuse anything.

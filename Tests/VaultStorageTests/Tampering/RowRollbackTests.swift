@@ -67,7 +67,7 @@ import VaultStorage
         defer { store.close() }
         let report = try await store.verify()
         #expect(report.findings.map(\.place).contains("user"))
-        #expect(report.findings.contains { $0.reason.contains("older than the audit trail") })
+        #expect(report.findings.contains { $0.problem.contains("older than the audit trail") })
     }
 
     @Test func aDeletedLoginIsMissed() async throws {
@@ -124,7 +124,7 @@ import VaultStorage
         await #expect(throws: StoreError.self) { try await reopened.session(.login(removed)) }
         let report = try await reopened.verify()
         #expect(report.findings.contains { $0.place == "login" && $0.subject == removed.text })
-        #expect(report.findings.contains { $0.place == "user" && $0.reason.contains("older than the audit trail") })
+        #expect(report.findings.contains { $0.place == "user" && $0.problem.contains("older than the audit trail") })
     }
 
     // MARK: Audit trail

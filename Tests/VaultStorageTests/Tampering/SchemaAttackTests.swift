@@ -105,6 +105,6 @@ import VaultStorage
             """)
         let store = try vault.open()
         defer { store.close() }
-        #expect(try await store.verify().findings.contains { $0.place == "file" && $0.reason.contains("damaged") })
+        #expect(try await store.verify().findings.contains { $0.place == "file" && $0.problem.contains("damaged") })
     }
 }

@@ -87,7 +87,7 @@ struct TamperingJudge {
     static func isNamed(_ error: StoreError) -> Bool {
         switch error.code {
         case .busy, .full, .outOfMemory, .closed, .vaultMissing, .vaultExists, .vaultUnfinished, .unsafeFile: false
-        default: !error.reason.isEmpty
+        default: !error.message.isEmpty
         }
     }
 }

@@ -66,7 +66,7 @@ import VaultStorage
         ] { #expect(places.contains(place), "\(place)") }
         for finding in report.findings {
             #expect(finding.subject != nil)
-            #expect(finding.reason.first?.isUppercase == false && !finding.reason.hasSuffix("."), "\(finding)")
+            #expect(finding.problem.first?.isUppercase == false && !finding.problem.hasSuffix("."), "\(finding)")
         }
         let victim = try #require(report.findings.first { $0.place == "login" }?.subject)
         #expect(LoginHandle(text: victim) != nil)
@@ -127,7 +127,7 @@ import VaultStorage
         do { try RawDatabase(of: vault).execute(sql) } catch { return [] }
         guard let store = try? vault.open() else { return ["refused"] }
         defer { store.close() }
-        return try await store.verify().findings.filter { $0.place == place }.map(\.reason)
+        return try await store.verify().findings.filter { $0.place == place }.map(\.problem)
     }
 
     private func dump(_ database: RawDatabase) throws -> [String: [[RawDatabase.Value]]] {

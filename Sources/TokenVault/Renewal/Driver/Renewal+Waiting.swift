@@ -6,7 +6,7 @@ extension Renewal {
     /// The waits of the machine. Waiting for another owner means reading the intent: a write for each check would be a
     /// durable commit that changes nothing.
     func rest(
-        _ pause: RenewalMachine.Pause, _ attempt: RenewalAttempt?, _ patience: inout CloseBackoff
+        _ pause: RenewalMachine.Pause, _ attempt: RenewalAttempt?, _ backoff: inout CloseBackoff
     ) async -> RenewalMachine.Event {
         switch pause {
         case .forOwner:
@@ -16,7 +16,7 @@ extension Renewal {
             await vault.pause(Self.pauseBeforeReplay)
         case .beforeStoringAgain(let failures):
             if vault.isClosing {
-                guard patience.lasts(isSpooled: attempt?.spooled != nil) else { return .closed }
+                guard backoff.lasts(isSpooled: attempt?.spooled != nil) else { return .closed }
             }
             let pause = Backoff.storing.pause(afterFailures: failures, random: context.random())
             await vault.pause(vault.isClosing ? min(pause, CloseBackoff.longestPause) : pause)

@@ -59,7 +59,7 @@ struct Renewal: Sendable {
         }
         var machine = RenewalMachine(hasConsent: await hasConsent())
         var attempt: RenewalAttempt?
-        var patience = CloseBackoff()
+        var backoff = CloseBackoff()
         var event = RenewalMachine.Event.started
         while true {
             var answer: RenewalMachine.Event?
@@ -72,7 +72,7 @@ struct Renewal: Sendable {
                         wanted, mayAsk: machine.mayAsk, continuing: asking, givenBack: machine.claimsGivenBack)
                     if let attempt { asked = Asked(attempt) }
                 case .pause(let pause):
-                    answer = await rest(pause, attempt, &patience)
+                    answer = await rest(pause, attempt, &backoff)
                 case .noteReplay(let claim):
                     answer = await noteReplay(claim, &attempt)
                 case .send(let claim):

@@ -51,11 +51,6 @@ struct AuditVerifyCommand: VaultCommand {
     }
 
     private func findings(_ report: AuditReport) -> [OutputRecord] {
-        report.findings.map { finding in
-            [
-                Field("subject", finding.subject).column("WHAT"), Field("handle", finding.handle).column("WHICH"),
-                Field("problem", finding.problem).column("PROBLEM"),
-            ]
-        }
+        report.findings.map(VerificationView.record)
     }
 }

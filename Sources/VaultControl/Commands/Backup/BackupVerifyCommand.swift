@@ -3,6 +3,7 @@ import FoundationEssentials
 import Platform
 import TokenVault
 import VaultAdministration
+import VaultStorage
 
 struct BackupVerifyCommand: VaultCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import TokenVault
 import VaultAdministration
+import VaultStorage
 
 struct DamageDiscardCommand: VaultCommand {
     static let configuration = CommandConfiguration(
@@ -30,9 +31,10 @@ struct DamageDiscardCommand: VaultCommand {
         }
         try invocation.emit(
             OutputRecord([
-                .data("discarded", discarded.row.id), .data("table", discarded.row.table.rawValue),
-                .data("rows", discarded.rowCount), .data("hash", discarded.hash), .data("logins", discarded.logins),
+                .data("discarded", discarded.row.name), .data("table", discarded.row.table.rawValue),
+                .data("rows", discarded.rowCount), .data("hash", Hex.encode(discarded.hash)),
+                .data("logins", discarded.logins.map { LoginID($0) }),
             ]), text: "")
-        invocation.note("discarded \(discarded.row.table.rawValue) \(discarded.row.id)")
+        invocation.note("discarded \(discarded.row.table.rawValue) \(discarded.row.name)")
     }
 }

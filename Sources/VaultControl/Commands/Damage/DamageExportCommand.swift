@@ -1,6 +1,7 @@
 import ArgumentParser
 import TokenVault
 import VaultAdministration
+import VaultStorage
 
 struct DamageExportCommand: VaultCommand {
     static let configuration = CommandConfiguration(
@@ -33,12 +34,13 @@ struct DamageExportCommand: VaultCommand {
         }
         try PrivateFile.write(Array(document.utf8), to: output)
         try invocation.emit(
-            OutputRecord([.data("exported", output), .data("row", id), .data("hash", content.hash)]), text: "")
+            OutputRecord([.data("exported", output), .data("row", id), .data("hash", Hex.encode(content.hash))]),
+            text: "")
         invocation.note("wrote \(Count.of(content.rows.count, "row")) to \(Printable.shortened(output, to: 200))")
     }
 
-    private static func document(_ content: DamagedRow.Content, _ vaultID: String) -> OutputRecord {
+    private static func document(_ content: DamagedRowContent, _ vaultID: String) -> OutputRecord {
         [.data("format", "tokenvault-damaged-row-1"), .data("vault", vaultID)] + DamageView.record(content.row)
-            + [.data("hash", content.hash), .data("rows", content.rows.map(DamageView.record))]
+            + [.data("hash", Hex.encode(content.hash)), .data("rows", content.rows.map(DamageView.record))]
     }
 }

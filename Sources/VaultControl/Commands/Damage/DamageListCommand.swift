@@ -1,6 +1,7 @@
 import ArgumentParser
 import TokenVault
 import VaultAdministration
+import VaultStorage
 
 struct DamageListCommand: VaultCommand {
     static let configuration = CommandConfiguration(
@@ -23,6 +24,6 @@ struct DamageListCommand: VaultCommand {
             return
         }
         if rows.count == limit { invocation.warn("there may be more: raise --limit to list them") }
-        invocation.hint("see what is left of one: vaultctl damage show \(first.id)")
+        invocation.hint("see what is left of one: vaultctl damage show \(first.name)")
     }
 }

@@ -1,5 +1,6 @@
 import TokenVault
 import VaultAdministration
+import VaultStorage
 
 /// The database server that keeps the vault, and the cost of losing it.
 enum ServerCheckup {
@@ -13,7 +14,7 @@ enum ServerCheckup {
         }
     }
 
-    private static func finding(_ server: (version: String, standby: VaultStatus.Standby)) -> DoctorFinding {
+    private static func finding(_ server: (version: String, standby: EngineReport.Standby)) -> DoctorFinding {
         switch server.standby {
         case .synchronous:
             DoctorFinding(.ok, .server, about: server.version, "a synchronous standby has each commit")

@@ -1,6 +1,8 @@
 import FoundationEssentials
 import TokenVault
 import VaultAdministration
+import VaultCrypto
+import VaultStorage
 
 /// Checks an open vault. A read error is reported, and does not hide the rest.
 struct VaultCheckup {
@@ -37,7 +39,7 @@ struct VaultCheckup {
         }
     }
 
-    static func memory(_ state: VaultStatus.LockedMemory) -> [DoctorFinding] {
+    static func memory(_ state: LockedMemoryState) -> [DoctorFinding] {
         switch state {
         case .full: [DoctorFinding(.ok, .lockedMemory, "all keys are kept out of swap")]
         case .partial, .none:
@@ -115,7 +117,7 @@ struct VaultCheckup {
                 damaged.count == limit ? ", and more" : damaged.count > 1 ? ", and \(damaged.count - 1) more" : ""
             return [
                 DoctorFinding(
-                    .problem, .trail, "\(first.id): \(first.problem)\(others)",
+                    .problem, .trail, "\(first.name): \(first.damage.message)\(others)",
                     hint: "the vault was changed without its key: find out by whom; then list them with "
                         + "vaultctl damage list, and discard each with vaultctl damage discard ROW")
             ]

@@ -2,6 +2,7 @@ import ArgumentParser
 import TokenVault
 import VaultAdministration
 import VaultImport
+import VaultStorage
 
 struct ExportCommand: VaultCommand {
     static let configuration = CommandConfiguration(
@@ -149,7 +150,7 @@ struct ExportCommand: VaultCommand {
 
     private func reasons(_ summary: ExportSummary) -> [String] {
         summary.reasons.sorted { $0.key.name < $1.key.name }.map { reason, count in
-            "\(Count.of(count, "login")) left out as \(reason.name): \(reason.words)"
+            "\(Count.of(count, "login")) left out as \(reason.name): \(reason.message)"
         }
     }
 

@@ -10,7 +10,7 @@ enum ImportRecords {
             .data("outcome", row.outcome.name),
         ]
         if case .rejected(let reason) = row.outcome {
-            record += [.data("reason", reason.name), .data("problem", reason.words)]
+            record += [.data("reason", reason.name), .data("problem", reason.message)]
         }
         record += [
             .data("provider", login?.provider), .data("login", row.login?.description),
@@ -62,9 +62,9 @@ enum ImportRecords {
         for (outcome, count) in outcomes where count > 0 && outcome != "rejected" {
             record += [.line(words(ofOutcome: outcome), count)]
         }
-        for (reason, count) in reasons { record += [.line("rejected", "\(count): \(reason.words)")] }
+        for (reason, count) in reasons { record += [.line("rejected", "\(count): \(reason.message)")] }
         for (warning, count) in (result.reading?.warnings ?? [:]).sorted(by: { $0.key.name < $1.key.name }) {
-            record += [.line("warning", "\(count): \(warning.words)")]
+            record += [.line("warning", "\(count): \(warning.message)")]
         }
         if let names = result.reading?.unknownMembers, !names.isEmpty {
             record += [.line("not known", names.map { Printable.shortened($0) }.joined(separator: ", "))]

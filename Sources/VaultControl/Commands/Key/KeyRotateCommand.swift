@@ -86,13 +86,13 @@ struct KeyRotateCommand: VaultCommand {
         if audit { return try await replaceAuditKey(invocation) }
         guard !status else { return try await showStatus(invocation) }
         let progress = RotationProgress(invocation)
-        let patience = wait.duration
+        let timeLimit = wait.duration
         let report = try await VaultAccess(global, invocation).open { vault in
             defer { progress.finish() }
             do {
                 return abort
-                    ? try await vault.abortRootKeyRotation(patience: patience) { progress.update($0) }
-                    : try await vault.rotateRootKey(patience: patience) { progress.update($0) }
+                    ? try await vault.abortRootKeyRotation(timeLimit: timeLimit) { progress.update($0) }
+                    : try await vault.rotateRootKey(timeLimit: timeLimit) { progress.update($0) }
             } catch  where Task.isCancelled {
                 throw Failure(
                     .partlyDone, code: "interrupted", "interrupted; resealed cells stay resealed, and nothing is lost",

@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import TokenVault
 import VaultAdministration
+import VaultStorage
 
 struct UserExportCommand: VaultCommand {
     static let configuration = CommandConfiguration(

@@ -57,7 +57,7 @@ final class VaultLedger: @unchecked Sendable {
 
     /// Everything that a full check finds wrong.
     func findings() throws -> [String] {
-        try VaultCheck(reader.tables, reader.context).run { _ in }.findings.map { "\($0.place): \($0.reason)" }
+        try VaultCheck(reader.tables, reader.context).run { _ in }.findings.map { "\($0.place): \($0.problem)" }
     }
 
     private func compare(with former: MemoryState, by owner: Int64) throws {

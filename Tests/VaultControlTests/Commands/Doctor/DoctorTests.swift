@@ -4,6 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 import TokenVault
+import VaultCrypto
 
 @testable import VaultAdministration
 @testable import VaultControl
