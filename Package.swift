@@ -7,6 +7,7 @@ let commit = (Context.environment["TOKENVAULT_COMMIT"] ?? "").filter { $0.isHexD
 
 // What a package that depends on this one need not check out. Here everything is built.
 let http = TargetDependencyCondition.when(traits: ["HTTP"])
+let hummingbird = TargetDependencyCondition.when(traits: ["Hummingbird"])
 let tools = TargetDependencyCondition.when(traits: ["Tools"])
 
 let package = Package(
@@ -15,6 +16,7 @@ let package = Package(
         .library(name: "TokenVault", targets: ["TokenVault"]),
         .library(name: "OAuthClient", targets: ["OAuthClient"]),
         .library(name: "TokenVaultHTTP", targets: ["TokenVaultHTTP"]),
+        .library(name: "TokenVaultHummingbird", targets: ["TokenVaultHummingbird"]),
         .library(name: "TokenVaultPostgreSQL", targets: ["TokenVaultPostgreSQL"]),
         .library(name: "TokenVaultTesting", targets: ["TokenVaultTesting"]),
         .library(name: "VaultImport", targets: ["VaultImport"]),
@@ -25,8 +27,11 @@ let package = Package(
         .trait(
             name: "HTTP", description: "TokenVaultHTTP: the transport on AsyncHTTPClient, and the authorizing client."),
         .trait(
-            name: "Tools", description: "vaultctl, the development server, the tests and the example.",
+            name: "Hummingbird", description: "TokenVaultHummingbird: the routes of a service. Includes HTTP.",
             enabledTraits: ["HTTP"]),
+        .trait(
+            name: "Tools", description: "vaultctl, the development server, the tests and the example.",
+            enabledTraits: ["HTTP", "Hummingbird"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
@@ -108,6 +113,15 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio", condition: http),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: http),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]
+        ),
+        // The routes of a service. Apart, because a service may have another framework.
+        .target(
+            name: "TokenVaultHummingbird",
+            dependencies: [
+                "OAuthClient", "TokenVault",
+                .product(name: "Hummingbird", package: "hummingbird", condition: hummingbird),
+                .product(name: "Logging", package: "swift-log"),
             ]
         ),
         // Vaults on a server. Apart, because who keeps a vault in a file links nothing of libpq.
@@ -345,6 +359,15 @@ let package = Package(
             ]
         ),
         .testTarget(
+            name: "TokenVaultHummingbirdTests",
+            dependencies: [
+                "OAuthClient", "TestSupport", "TokenVault", "TokenVaultHummingbird", "TokenVaultTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird", condition: hummingbird),
+                .product(name: "HummingbirdTesting", package: "hummingbird", condition: tools),
+            ]
+        ),
+        .testTarget(
             name: "DevAuthorizationServerTests",
             dependencies: [
                 "DevAuthorizationServer", "TestSupport", "dev-authserver",
@@ -393,7 +416,7 @@ let package = Package(
         .executableTarget(
             name: "Backend",
             dependencies: [
-                "OAuthClient", "TokenVault", "TokenVaultHTTP",
+                "TokenVault", "TokenVaultHTTP", "TokenVaultHummingbird",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird", condition: tools),
                 .product(name: "Logging", package: "swift-log"),
@@ -401,6 +424,16 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             path: "Examples/backend/Sources/Backend",
+            packageAccess: false
+        ),
+        // The service of docs/first-hour.md: scripts/proofs/first-hour compares the two.
+        .executableTarget(
+            name: "first-hour",
+            dependencies: [
+                "TokenVault", "TokenVaultHTTP", "TokenVaultHummingbird",
+                .product(name: "Hummingbird", package: "hummingbird", condition: tools),
+            ],
+            path: "Examples/first-hour",
             packageAccess: false
         ),
     ],

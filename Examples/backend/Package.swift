@@ -7,7 +7,7 @@ let package = Package(
     name: "backend",
     products: [.executable(name: "backend", targets: ["Backend"])],
     dependencies: [
-        .package(name: "token-vault", path: "../..", traits: ["HTTP"]),
+        .package(name: "token-vault", path: "../..", traits: ["Hummingbird"]),
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1"),
@@ -22,9 +22,9 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-                .product(name: "OAuthClient", package: "token-vault"),
                 .product(name: "TokenVault", package: "token-vault"),
                 .product(name: "TokenVaultHTTP", package: "token-vault"),
+                .product(name: "TokenVaultHummingbird", package: "token-vault"),
             ],
             swiftSettings: [
                 .enableUpcomingFeature("ExistentialAny"),

@@ -66,6 +66,11 @@ extension RedirectURI {
         leads(to: other.rawValue) || other.leads(to: rawValue)
     }
 
+    /// Where a web service finds its callback; nil for the scheme of an app.
+    package var webLocation: (origin: String, path: String)? {
+        RawURL(rawValue).map { ($0.origin, $0.path.isEmpty ? "/" : $0.path) }
+    }
+
     /// Whether the browser returns to this machine (RFC 8252 §7.3).
     package var isLoopback: Bool { RawURL(rawValue)?.isLoopback == true }
 }

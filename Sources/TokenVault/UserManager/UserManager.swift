@@ -122,6 +122,8 @@ public final class UserManager: Sendable {
     }
 
     package var context: RenewalContext { engine.context }
+    /// The tenant whose users this manager names; nil for a manager of all users.
+    package var tenant: Tenant? { names.tenant }
 
     /// The login that is meant. Users that the vault does not know are pulled from the app's source, if there is one.
     func session(of login: LoginRef) async throws -> SessionSnapshot {

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from vaultctl import Checks, Vaultctl
 
@@ -77,12 +77,16 @@ class Browser:
     def __init__(self):
         self.cookies: dict[str, str] = {}
 
-    def __call__(self, method: str, url: str, body: dict | None = None) -> Reply:
+    def __call__(self, method: str, url: str, form: dict | None = None, origin: str | None = None) -> Reply:
         parts = urlsplit(url)
         connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=30)
-        headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
+        headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())} if self.cookies else {}
+        if form:
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
+        if origin:
+            headers["Origin"] = origin
         target = parts.path + (f"?{parts.query}" if parts.query else "")
-        connection.request(method, target, body=body and json.dumps(body), headers=headers if self.cookies else {})
+        connection.request(method, target, body=form and urlencode(form), headers=headers)
         reply = Reply(connection.getresponse())
         connection.close()
         for line in reply.headers.get_all("Set-Cookie") or []:
@@ -113,9 +117,9 @@ class Provider:
         check(what, self.ask("POST", f"{self.issuer}/dev/{what}").status in (200, 204))
 
 
-def log_in(browser: Browser, backend: str, user: str) -> None:
-    begun = browser("GET", f"{backend}/login?user={user}")
-    check("the log-in redirects to the provider", begun.status == 302, begun.body)
+def log_in(browser: Browser, backend: str, method: str = "GET", path: str = "/login") -> None:
+    begun = browser(method, f"{backend}{path}")
+    check("the log-in redirects to the provider", begun.status == 303, begun.body)
     cookie = begun.headers["Set-Cookie"]
     check("the state is bound to the browser", "HttpOnly" in cookie and "SameSite=Lax" in cookie, cookie)
     agreed = Browser()("GET", begun.headers["Location"])
@@ -133,7 +137,11 @@ def story(provider: Provider, backend: str, vault: Path) -> None:
     check("live", alice("GET", f"{backend}/health/live").status == 200)
     check("ready", alice("GET", f"{backend}/health/ready").status == 200)
     check("nothing without a session", alice("GET", f"{backend}/profile").status == 401)
-    log_in(alice, backend, "alice")
+    check("nor a log-in", alice("GET", f"{backend}/login").status == 401)
+    check("alice signs in", alice("POST", f"{backend}/sign-in", {"user": "alice"}).status == 303)
+    none = alice("GET", f"{backend}/profile")
+    check("no account is connected", (none.status, none.json.get("needsUser")) == (409, True), none.body)
+    log_in(alice, backend)
     profile = alice("GET", f"{backend}/profile")
     check("the API knows whose token it is", (profile.status, profile.json.get("user")) == (200, "alice"), profile.body)
 
@@ -154,10 +162,10 @@ def story(provider: Provider, backend: str, vault: Path) -> None:
 
     provider.tell("users/alice/revoke")
     refused = alice("GET", f"{backend}/profile")
-    check("the answer to a revoked grant is clear", refused.status == 401, refused.body)
-    check("and says what to do", refused.json["error"] == "log_in_again", refused.body)
+    check("the answer to a revoked grant is clear", refused.status == 409, refused.body)
+    check("and says what to do", refused.json == {"error": "refreshFailed", "needsUser": True}, refused.body)
     asked = provider.requests("/token")
-    check("it stays so", alice("GET", f"{backend}/profile").status == 401)
+    check("it stays so", alice("GET", f"{backend}/profile").status == 409)
     check("without a further request", provider.requests("/token") == asked)
     check("a revoked user makes nothing unready", alice("GET", f"{backend}/health/ready").status == 200)
 
@@ -168,11 +176,22 @@ def story(provider: Provider, backend: str, vault: Path) -> None:
     aside.rename(vault)
     check("ready again", alice("GET", f"{backend}/health/ready").status == 200)
 
-    log_in(alice, backend, "alice")
-    check("after a new log-in all is well", alice("GET", f"{backend}/profile").status == 200)
-    check("the log-out is done", alice("POST", f"{backend}/logout").status == 200)
+    (account,) = alice("GET", f"{backend}/api/accounts").json["accounts"]
+    check("the account needs alice", (account["state"], account["needsUser"]) == ("dead", True), account)
+    path = f"/api/accounts/{account['id']}"
+    bob = Browser()
+    bob("POST", f"{backend}/sign-in", {"user": "bob"})
+    check("it is not there for bob", bob("POST", f"{backend}{path}/reconnect").status == 404)
+    log_in(alice, backend, "POST", f"{path}/reconnect")
+    check("reconnected, all is well", alice("GET", f"{backend}/profile").status == 200)
+    (again,) = alice("GET", f"{backend}/api/accounts").json["accounts"]
+    check("it is the same account", (again["id"], again["state"]) == (account["id"], "established"), again)
+    foreign = alice("DELETE", f"{backend}{path}", origin="https://evil.example")
+    check("another site cannot end it", foreign.status == 403, foreign.body)
+    ended = alice("DELETE", f"{backend}{path}")
+    check("the log-out is done", (ended.status, ended.json) == (200, {"isRevoked": True}), ended.body)
     check("and known to the provider", all(grant["revoked"] for grant in provider.grants("alice")))
-    check("and final", alice("GET", f"{backend}/profile").status == 401)
+    check("and final", alice("GET", f"{backend}/profile").status == 409)
 
 
 def main(authserver: str, vaultctl: str, program: str) -> None:

@@ -1,5 +1,5 @@
+import Hummingbird
 import Synchronization
-import TokenVault
 
 /// The signed-in users by browser. A browser knows a random name; the tokens never leave the vault's process.
 ///
@@ -7,26 +7,31 @@ import TokenVault
 final class BrowserSessions: Sendable {
     struct Session: Sendable {
         let user: String
-        /// The account that this session began with, if any.
-        var login: LoginID?
         /// Included in each form of this session's pages, so that no other site can send one.
         let formToken = BrowserSessions.random()
     }
 
+    private static let cookie = "session"
     private let sessions = Mutex<[String: Session]>([:])
+    /// Whether the cookie is restricted to TLS.
+    private let usesTLS: Bool
 
-    func begin(_ user: String, _ login: LoginID? = nil) -> String {
-        let name = Self.random()
-        sessions.withLock { $0[name] = Session(user: user, login: login) }
-        return name
-    }
+    init(usesTLS: Bool) { self.usesTLS = usesTLS }
 
-    func session(of name: String?) -> Session? {
-        guard let name else { return nil }
+    func session(of request: Request) -> Session? {
+        guard let name = request.cookies[Self.cookie]?.value else { return nil }
         return sessions.withLock { $0[name] }
     }
 
-    func end(_ name: String) {
+    /// Returns the cookie of a new session.
+    func begin(_ user: String) -> Cookie {
+        let name = Self.random()
+        sessions.withLock { $0[name] = Session(user: user) }
+        return Cookie(name: Self.cookie, value: name, path: "/", secure: usesTLS, httpOnly: true, sameSite: .lax)
+    }
+
+    func end(_ request: Request) {
+        guard let name = request.cookies[Self.cookie]?.value else { return }
         sessions.withLock { _ = $0.removeValue(forKey: name) }
     }
 

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Hummingbird
 import TokenVault
+import TokenVaultHummingbird
 
 /// The pages on which people manage their connected accounts.
 struct AccountPage {
@@ -133,12 +134,7 @@ struct AccountPage {
     static func name(of login: Login) -> String { login.label ?? "\(login.provider ?? "An") account" }
 
     /// Whether the person must connect the account again. Outages pass on their own.
-    static func needsUser(_ login: Login) -> Bool {
-        switch login.standing {
-        case .dead, .needsUser, .terminated: true
-        case .established, .inDoubt, .expired, .refused, .held, .contested: false
-        }
-    }
+    static func needsUser(_ login: Login) -> Bool { VaultAccount(.login(login)).needsUser }
 
     private static func reason(_ login: Login) -> String {
         login.needsUser
