@@ -148,6 +148,7 @@ enum CommandNames {
         } else if meant.isEmpty, path != "vaultctl", !known.isEmpty {
             hints = ["its commands are: " + known.compactMap { $0.configuration.commandName }.joined(separator: ", ")]
         }
+        if name.isEmpty { hints.insert("a word is empty: in a script, check that its variable is set", at: 0) }
         let sentence = "\(path) has no command '\(Printable.shortened(name))'"
         return Failure(
             .usage, SecretArguments.redact(sentence, arguments: arguments),

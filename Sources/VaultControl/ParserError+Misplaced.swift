@@ -11,10 +11,11 @@ extension ParserError {
         }
         let path = String(message.drop { $0 != "'" }.dropFirst().prefix { $0 != "'" })
         let known = OptionNames.names(of: command)
-        if let hint = wordOfShell(path) ?? file(path, known) { return hint }
-        if let first = path.unicodeScalars.first, first.properties.generalCategory == .dashPunctuation, first != "-" {
-            let name = path.unicodeScalars.drop { $0.properties.generalCategory == .dashPunctuation }
-            return "a dash is not a hyphen: write --\(String(String.UnicodeScalarView(name)))"
+        if path.isEmpty { return "an argument is empty: in a script, check that its variable is set" }
+        if let hint = wordOfShell(path) ?? file(path, known) ?? Self.dash(arguments) { return hint }
+        let trimmed = PathProblem.trimmed(path)
+        if trimmed != path, known.contains(String(trimmed.prefix { $0 != "=" })) {
+            return "there is a blank before \(trimmed): leave it, and a \\ before it, out"
         }
         if path == words.last { return "\(path) is given already: leave it out" }
         // `verify backup` has its words in another order.
@@ -33,6 +34,18 @@ extension ParserError {
         if words.last == "list", ["all", "everything", "*"].contains(path) { return "it lists all: leave \(path) out" }
         if let hint = secondValue(path, of: command) ?? idOfLogin(path) { return hint }
         return name(path, among: known, of: command) ?? superfluous(path, of: command)
+    }
+
+    /// An option that a page or a chat has written with a dash.
+    static func dash(_ arguments: [String]) -> String? {
+        let isDash = { (scalar: Unicode.Scalar) in scalar.properties.generalCategory == .dashPunctuation }
+        let dashed = arguments.first { argument in
+            argument.unicodeScalars.prefix(while: isDash).contains { $0 != "-" }
+        }
+        return dashed.map { argument in
+            let name = argument.unicodeScalars.drop(while: isDash)
+            return "a dash is not a hyphen: write --\(Printable.shortened(String(String.UnicodeScalarView(name))))"
+        }
     }
 
     /// The content of the file at this path suggests the meaning.
@@ -120,6 +133,11 @@ extension ParserError {
         }
         if places.isEmpty { return "it takes no argument: leave \(Printable.shortened(word)) out" }
         guard places.count == 1, !places[0].isRepeating, let place = places[0].valueName else { return nil }
+        // A label such as `key file`.
+        if place == "slot", word.count < 26, let index = arguments.lastIndex(of: word), index > 0 {
+            let whole = Printable.shortened("\(arguments[index - 1]) \(word)")
+            return "it takes one <slot>: run it for each; a label with blanks goes into quotation marks: '\(whole)'"
+        }
         return "it takes one <\(place)>: "
             + (place == "target" ? "leave \(Printable.shortened(word)) out" : "run it for each")
     }

@@ -111,8 +111,9 @@ struct ParserError {
 
     /// What an option without its value needs.
     private var missing: [String] {
-        if message.hasPrefix("Missing expected argument"), arguments.contains("--") {
-            return ["words after -- are not options: leave -- out"]
+        if message.lowercased().hasPrefix("missing expected argument") {
+            if arguments.contains("--") { return ["words after -- are not options: leave -- out"] }
+            if let dash = Self.dash(arguments) { return [dash] }
         }
         let front = "Missing value for '"
         guard message.hasPrefix(front) else { return [] }
@@ -179,6 +180,20 @@ struct ParserError {
         "request -k": "a server's certificate is always checked; for a private authority: --ca-file FILE",
         "witness begin --file": "a witness is named by its option: --witness PATH",
         "verify --backup": "to check a backup: vaultctl backup verify BACKUP",
+        "restore accept --all": "for each provider: --provider NAME; for logins without one: --app",
+        "restore hold --provider": "it holds all logins; each provider is released by: vaultctl restore accept",
+        "restore status --provider": "it lists every provider",
+        "outbox list --provider": "each line names its provider: vaultctl outbox list | grep NAME",
+        "outbox retry --provider": "it takes revocations; without any, it tries all that are due",
+        "maintain --user": "it renews all logins; one: vaultctl login refresh",
+        "maintain --provider": "it renews all logins; one: vaultctl login refresh",
+        "export --login": "logins are chosen by: --user ID, or --provider NAME",
+        "export --state": "logins are chosen by: --user ID, or --provider NAME",
+        "import accept --all": "without --probe it accepts all logins of the source",
+        "login end --all": "name which: --provider NAME, --user ID or --state STATE",
+        "status --user": "a user's logins: vaultctl login list --user ID",
+        "status --watch": "what happens: vaultctl events --follow",
+        "token client --user": "a user's token: vaultctl token get --user ID",
     ]
 
     /// For a command that asks no question: an option that would answer it is unnecessary.

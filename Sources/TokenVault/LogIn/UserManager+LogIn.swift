@@ -190,7 +190,10 @@ extension UserManager {
         redirectURI: RedirectURI?, scope: Scope?, loginHint: String?
     ) throws -> AuthorizationURL {
         guard let endpoint = record.authorizationEndpoint else {
-            throw VaultError(.providerMisconfigured, "the provider has no authorization endpoint in this vault")
+            throw VaultError(
+                .providerMisconfigured, "the provider has no authorization endpoint in this vault",
+                hint: "ask the provider again: vaultctl provider update NAME --rediscover; or name the endpoint: "
+                    + "--authorization-endpoint URL")
         }
         return try VaultError.translatingValues {
             let scope = try scope ?? record.defaultScope.map { try Scope($0) }

@@ -99,7 +99,7 @@ extension VaultError {
 
     static let heldBySource = VaultError(
         .heldBySource,
-        "the system from which this login was imported still renews it, so nothing may be sent from here",
+        "another system, from which this login was imported or to which it was exported, renews it: nothing is sent from here",
         hint: "once that system no longer renews it, accept the import: vaultctl import accept")
 
     private static let ownershipSentence =

@@ -32,6 +32,17 @@ struct KeyInUse {
         }
     }
 
+    /// Without its path and its source.
+    var noun: String {
+        switch key {
+        case .keyFile: "the key file"
+        case .identity: "the identity"
+        case .passphrase: "the passphrase"
+        case .wrapped(let arguments): "the key that \(Printable.path(arguments.first ?? "")) unwraps"
+        case .line, .environment, .credential, .command: "this key"
+        }
+    }
+
     /// For a sentence.
     var words: String {
         if let file {

@@ -80,10 +80,25 @@ extension VaultAccess {
                 return failure
             }
         case .notAVault, .notABackup: notWhatItIs(error, place, key)
+        case .rollbackSuspected: error.hint.flatMap { ofWitness(error, $0) }
         case .unsafeFile, .migrationNeeded, .newerSchema, .vaultUnfinished, .damaged, .readOnly, .storageFailed:
             named(error, place)
         default: nil
         }
+    }
+
+    /// Names the setting that names the witness.
+    private func ofWitness(_ error: VaultError, _ hint: String) -> Failure? {
+        guard hint.hasPrefix("check --witness") else { return nil }
+        let setting =
+            options.witness != nil
+            ? "--witness" : options.witnessCommand != nil ? "--witness-command" : Self.settings(environment)
+        let origin = invocation.origins[setting] ?? setting
+        return Failure(error.code, error.message, hints: [hint.replacing("check --witness", with: "check \(origin)")])
+    }
+
+    private static func settings(_ environment: (String) -> String?) -> String {
+        environment("TOKENVAULT_WITNESS") != nil ? "TOKENVAULT_WITNESS" : "TOKENVAULT_WITNESS_COMMAND"
     }
 
     private func wrongKey(_ error: VaultError, _ place: NamedPlace, _ key: KeyInUse) -> Failure {
@@ -186,6 +201,12 @@ extension VaultAccess {
         let noun = key.file?.noun
         return switch kind {
         case .keyFile where noun != "key file": "this is a key file: use \(target(key))key-file \(path)"
+        case .identity where key.origin == "--also-key-file":
+            "leave it out: the slots of recipients stay without that"
+        case .identity where key.origin == "--proven-by-key-file":
+            "an identity is proven by itself: vaultctl key test SLOT --identity \(path)"
+        case .identity where key.origin == "--new-key-file":
+            "add its recipient, which is public: --recipient $(age-keygen -y \(path))"
         case .identity where noun != "identity file": "this is an age identity: use \(target(key))identity \(path)"
         case .vault where noun != nil: "the vault is named with --vault, and its key file with --key-file"
         case .backup where noun != nil: "a backup is an argument: vaultctl backup verify \(path)"

@@ -141,6 +141,10 @@ extension VaultAccess {
             return .passphrase(Passphrase(text))
         } catch let failure as Failure where failure.status == .notFound {
             let origin = try keyInUse?.origin ?? "--passphrase-file"
+            if case .file(let path) = source, SecretArguments.mayBeSecret(path) {
+                let missing = SecretReader.missing("Passphrase")
+                throw Failure(.keyMissing, "\(missing.message) (\(origin))", hints: missing.hints)
+            }
             guard case .file(let path) = source,
                 let problem = PathProblem(
                     "passphrase file", at: path, from: origin, advice: "check \(origin)", home: environment("HOME"))

@@ -29,6 +29,7 @@ struct InitCommand: VaultCommand {
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
+        try Failure.requireSingle(recipient, "--recipient")
         let access = VaultAccess(global, invocation)
         let location = try access.location
         let path = location.description
@@ -58,13 +59,12 @@ struct InitCommand: VaultCommand {
         if keyFile != nil, madeKeyFile == nil {
             invocation.note("used the existing key file; it opens this vault from now on")
         }
-        reportLoss(slots, keyFile, invocation)
+        reportLoss(slots, try access.keyInUse, invocation)
         invocation.hint("next, add a provider: vaultctl provider add NAME --issuer URL --client-id ID")
     }
 
     /// Reports the consequence of losing the keys.
-    private func reportLoss(_ slots: [KeySlot], _ keyFile: String?, _ invocation: Invocation) {
-        let key = keyFile == nil ? "the passphrase" : "the key file"
+    private func reportLoss(_ slots: [KeySlot], _ key: KeyInUse?, _ invocation: Invocation) {
         guard slots.count == 1 else {
             invocation.note("any one of \(slots.count) keys opens this vault; if all are lost, so is everything in it")
             for slot in slots where slot.kind == .recipient {
@@ -73,8 +73,9 @@ struct InitCommand: VaultCommand {
             }
             return
         }
-        invocation.note("only \(key) opens this vault; if it is lost, so is everything in the vault")
-        if keyFile != nil { invocation.hint("copy the key file to a safe place apart from the vault") }
+        invocation.note(
+            "only \(key?.noun ?? "the passphrase") opens this vault; if it is lost, so is everything in the vault")
+        if key?.file != nil { invocation.hint("copy its file to a safe place apart from the vault") }
         invocation.hint("add a recovery key: vaultctl key add --recipient age1...")
     }
 

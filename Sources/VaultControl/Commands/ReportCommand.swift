@@ -40,7 +40,8 @@ struct ReportCommand: VaultCommand {
             if filter.label != nil || filter.labelPrefix != nil || !filter.metadata.isEmpty {
                 filter.reportNothing(invocation)
             } else {
-                invocation.hint("no login is known to be lost by then")
+                let end = invocation.now.addingTimeInterval(Double(dying.duration.components.seconds))
+                invocation.hint("no login is known to be lost by \(Instant.words(end, now: invocation.now))")
             }
         }
     }

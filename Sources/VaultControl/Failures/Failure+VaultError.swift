@@ -104,13 +104,26 @@ extension Failure {
         } else if error.subject == "client key" {
             hints = ["use a private key in PEM form (-----BEGIN PRIVATE KEY-----): P-256, or RSA of at least 2048 bits"]
         } else if error.subject == "API origin" {
-            hints = ["use scheme and host, without a path: https://api.acme.example"]
+            hints = [
+                "use scheme and host, without a path: https://api.acme.example; or https://*.acme.example, with a domain "
+                    + "after the *"
+            ]
         } else if error.subject.contains("issuer") || error.subject.contains("endpoint") {
             hints = ["use a URL such as https://login.acme.example, without blanks, user and fragment"]
         } else if error.code == .forbiddenCharacter {
             hints = ["copy it again: a line break, a blank or a quotation mark may have come along"]
         }
         self.init(.usage, code: "invalidArgument", error.description, hints: hints)
+    }
+
+    /// Refuses several recipients in one value.
+    static func requireSingle(_ recipients: [String], _ option: String) throws(Failure) {
+        let isSeveral = { (text: String) in text.hasPrefix("age1") && text.contains { ", ".contains($0) } }
+        guard let text = recipients.first(where: isSeveral) else { return }
+        let parts = text.split(whereSeparator: { ", ".contains($0) }).prefix(4)
+            .map { "\(option) \(Printable.shortened(String($0), to: 80))" }
+        throw .usage(
+            "\(option) takes one recipient", hint: "repeat the option for each: \(parts.joined(separator: " "))")
     }
 
     private init(_ error: ExportError) {

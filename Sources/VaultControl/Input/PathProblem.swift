@@ -44,7 +44,7 @@ struct PathProblem {
             hints = [advice]
         case .notFound:
             message = "there is no \(noun) at \(place)"
-            hints = [advice]
+            hints = [advice] + Self.whereRelative(path, origin)
         case .notDirectory:
             message = "there is no \(noun) at \(place): a part of the path is a file, not a directory"
             hints = [advice]
@@ -64,6 +64,14 @@ struct PathProblem {
             message = "the \(noun) \(place) cannot be reached: \(error.text)"
             hints = ["check \(origin)"]
         }
+    }
+
+    /// A variable is set in one directory, and read in another.
+    private static func whereRelative(_ path: String, _ origin: String) -> [String] {
+        guard !path.hasPrefix("/"), origin.hasPrefix("TOKENVAULT_"), let here = NamedFile(".").resolved else {
+            return []
+        }
+        return ["the path is relative, to \(Printable.path(here)) here: a variable should have a whole path"]
     }
 
     /// The mistake in the path's spelling, and a correction; nil if the path is plausible.

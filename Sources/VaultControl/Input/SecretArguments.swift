@@ -16,10 +16,26 @@ enum SecretArguments {
     /// Whether the option's value would be a secret.
     static func isSecret(_ option: String) -> Bool { names.contains(option) }
 
+    /// Whether the text is a key, where a file of it is expected.
+    static func isKey(_ text: String) -> Bool {
+        let text = text.drop { $0.isWhitespace || "\"'".contains($0) }
+        return text.hasPrefix("tokenvault-key-1 ") || text.uppercased().hasPrefix("AGE-SECRET-KEY-")
+            || text.hasPrefix("-----BEGIN ") && text.contains("PRIVATE KEY")
+    }
+
+    /// Options that refuse an identity with a sentence of their own, without showing it.
+    private static let recipients: Set<String> = ["--backup-for", "--for", "--recipient"]
+
     static func check(_ arguments: [String]) throws(Failure) {
         for (index, argument) in arguments.enumerated() {
             if argument == "--" { return }
             let name = String(argument.prefix { $0 != "=" })
+            let previous = index > 0 ? arguments[index - 1] : ""
+            let isValue = name.hasPrefix("--") && name != argument
+            let option = isValue ? name : previous.hasPrefix("--") ? previous : "the command line"
+            if isKey(isValue ? String(argument.dropFirst(name.count + 1)) : argument), !recipients.contains(option) {
+                throw keyAsArgument(option)
+            }
             guard names.contains(name) || name == callback else { continue }
             let hasValue = name != argument
             let following = hasValue ? String(argument.dropFirst(name.count + 1)) : arguments.dropFirst(index + 1).first
@@ -76,6 +92,25 @@ enum SecretArguments {
             return Int32(value.dropFirst(front.count))
         }
         return nil
+    }
+
+    private static func keyAsArgument(_ option: String) -> Failure {
+        Failure(
+            .usage, code: "secretArgument",
+            "\(option) has a key itself, where others can read it, and not a file's path",
+            hints: [
+                "write the key into a private file, and name that", "assume that others have seen the key: replace it",
+            ])
+    }
+
+    /// A missing file whose name is more likely the secret itself: one word without a directory and an ending, or
+    /// several words. It is not shown.
+    static func mayBeSecret(_ path: String) -> Bool {
+        guard !path.contains("/") else { return false }
+        if path.contains(" ") { return true }
+        let ending = path.split(separator: ".", omittingEmptySubsequences: false).dropFirst().last ?? ""
+        let hasEnding = (1...8).contains(ending.count) && ending.allSatisfy(\.isLetter)
+        return path.count >= 16 && !hasEnding
     }
 
     private static func refusal(of name: String) -> Failure {

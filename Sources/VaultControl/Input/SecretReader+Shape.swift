@@ -1,3 +1,4 @@
+import OAuthClient
 import TokenVault
 
 /// Text that was given as a token or a client's secret, but only contains one.
@@ -9,8 +10,16 @@ extension SecretReader {
         if noun == "new passphrase", text.hasPrefix("{\""), text.last(where: { !$0.isWhitespace }) == "}" {
             throw .usage("the \(noun)\(place) is a JSON document", hint: "give the passphrase alone, as one line")
         }
+        if noun == "callback URL", let first = text.first, "\"'<".contains(first) {
+            throw .usage("the callback URL begins with \(first)", hint: "give the URL alone, without quotation marks")
+        }
         let isToken = noun.hasSuffix("access token") || noun.hasSuffix("refresh token")
         guard isToken || noun.hasSuffix("client secret") else { return }
+        if text.unicodeScalars.first == "\u{FEFF}" {
+            throw .usage(
+                "the \(noun)\(place) begins with a mark that an editor has put before it",
+                hint: "save it without a byte order mark: sed -i '1s/^\\xEF\\xBB\\xBF//' FILE")
+        }
         if let (what, hint) = document(text, noun) {
             throw .usage("the \(noun)\(place) is \(what)", hint: hint)
         }
@@ -24,6 +33,14 @@ extension SecretReader {
         }
         guard isToken, let (what, hint) = surroundings(of: text, noun) else { return }
         throw .usage("the \(noun)\(place) \(what)", hint: hint)
+    }
+
+    /// The same text twice is one of both at the wrong option.
+    static func refuseSame(_ access: AccessToken?, _ refresh: RefreshToken?) throws(Failure) {
+        guard let access, let refresh, access.reveal() == refresh.reveal() else { return }
+        throw .usage(
+            "the access token and the refresh token are the same text",
+            hint: "one of them is another: check the files; a login may have only one of them")
     }
 
     private static func document(_ text: String, _ noun: String) -> (String, String)? {

@@ -133,6 +133,7 @@ struct SecretReader {
         do {
             return try SecretFiles.read(path, title: title.lowercasedFirst + " file", atMost: maximumBytes)
         } catch let error as VaultError where error.code == .keyMissing {
+            guard !SecretArguments.mayBeSecret(path) else { throw Self.missing(title) }
             let slip =
                 path == "-"
                 ? "to read it from standard input, leave -file out of the option's name"
@@ -148,6 +149,16 @@ struct SecretReader {
             if error.hint?.hasPrefix("run: chmod") == true, let other = Self.other(path, title) { throw other }
             throw Failure(.unsafeFile, error.message, hints: error.hint.map { [$0] } ?? [])
         }
+    }
+
+    /// The name of a file that is not there is not shown if it may be the secret.
+    static func missing(_ title: String) -> Failure {
+        Failure(
+            .notFound, "the \(title.lowercasedFirst) cannot be read: no such file or directory",
+            hints: [
+                "the option takes the path of a private file with the \(title.lowercasedFirst) in it",
+                "if you gave the \(title.lowercasedFirst) itself, assume that others have seen it",
+            ])
     }
 
     /// Asks without echo.

@@ -108,6 +108,9 @@ struct LogInOptions: ParsableArguments {
     private var parameters: LogInParameters {
         get throws(Failure) {
             var parameters = LogInParameters()
+            if let text = resource.first(where: { !ClientTokenOptions.isResource($0) }) {
+                throw ClientTokenOptions.notResource(text)
+            }
             parameters.resources = resource
             parameters.prompt = prompt
             parameters.maximumAge = maxAge?.duration

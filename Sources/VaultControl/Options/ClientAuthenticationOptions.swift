@@ -171,6 +171,22 @@ extension ClientAuthenticationOptions {
         return try ClientCertificate(chainPEM: chain, keyPEM: key)
     }
 
+    /// A PEM file that holds another key than the one needed.
+    private static func otherKey(_ pem: String) -> (String, String)? {
+        if pem.contains("ENCRYPTED") {
+            return (
+                "is encrypted with a passphrase",
+                "write it without, into a private file: (umask 077; openssl pkey -in FILE -out client.key)"
+            )
+        }
+        guard !pem.contains("PRIVATE KEY") else { return nil }
+        if pem.contains("PUBLIC KEY") { return ("is a public key", "give the private key that belongs to it") }
+        if pem.contains("BEGIN CERTIFICATE") {
+            return ("is a certificate without a key", "give the private key of that certificate")
+        }
+        return nil
+    }
+
     private func pem(at path: String) throws -> String {
         let bytes = try InputFile.read(path, "Client certificate", atMost: 65_536)
         guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -180,6 +196,9 @@ extension ClientAuthenticationOptions {
     }
 
     private func key(_ pem: String, _ profile: ProviderProfile) throws -> ClientAssertionKey {
+        if let (what, hint) = Self.otherKey(pem) {
+            throw Failure.usage("the client key \(what)", hint: hint)
+        }
         let key: ClientAssertionKey
         do throws(OAuthValueError) {
             key = try ClientAssertionKey(pem: pem, keyID: clientKeyID)

@@ -21,10 +21,26 @@ struct ClientTokenOptions: ParsableArguments {
         "client_assertion", "client_assertion_type", "client_id", "client_secret", "grant_type", "resource", "scope",
     ]
 
+    /// RFC 8707 §2: an absolute URI without a fragment.
+    static func isResource(_ text: String) -> Bool {
+        let scheme = text.prefix { $0 != ":" }
+        return scheme.count < text.count && !scheme.isEmpty && !text.contains("#")
+            && scheme.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+    }
+
+    static func notResource(_ text: String) -> Failure {
+        .usage(
+            "--resource \(Printable.named(text)) is not an absolute URI without a fragment",
+            hint: "use the API's own URI, such as https://api.example")
+    }
+
     var isGiven: Bool { scope != nil || resource != nil || !parameter.isEmpty }
 
     var request: TokenRequest {
-        get throws { TokenRequest(resource: resource, scope: try scope.map { try Scope($0) }) }
+        get throws {
+            if let resource, !Self.isResource(resource) { throw Self.notResource(resource) }
+            return TokenRequest(resource: resource, scope: try scope.map { try Scope($0) })
+        }
     }
 
     var parameters: [FormParameter] {

@@ -9,6 +9,10 @@ struct ExpiryOptions: ParsableArguments {
     @Option(help: .init("When the access token expires, such as 2026-11-21T03:15:00Z.", valueName: "date"))
     var expiresAt: CalendarTime?
 
+    var isGiven: Bool { expiresIn != nil || expiresAt != nil }
+    /// The option that is given.
+    var name: String { expiresIn != nil ? "--expires-in" : "--expires-at" }
+
     /// Warns if the token has already expired. Nil: the expiry is unknown.
     func date(_ invocation: Invocation) throws -> Date? {
         let date = try date(now: invocation.now)

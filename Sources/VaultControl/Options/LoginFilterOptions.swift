@@ -74,6 +74,11 @@ struct LoginFilterOptions: ParsableArguments {
         guard label == nil || labelPrefix == nil else {
             throw .usage("--label and --label-prefix cannot be combined", hint: "use only one of them")
         }
+        if deadFor != nil, let other = state.map(\.standing).first, !state.contains(where: { $0.standing == .dead }) {
+            throw .usage(
+                "--dead-for is about dead logins, and no login is \(other.rawValue) and dead",
+                hint: "leave one of them out: --dead-for or --state")
+        }
         var filter = LoginFilter(userId: user, provider: provider, standings: Set(state.map(\.standing)), label: label)
         filter.tenant = tenant?.tenant
         filter.labelPrefix = labelPrefix
@@ -87,10 +92,12 @@ struct LoginFilterOptions: ParsableArguments {
     }
 
     /// Reports that no login matches: also in a pipe, where the filter is probably mistaken.
-    func reportNothing(_ invocation: Invocation) {
+    ///
+    /// - Parameter isQuietInPipe: of a list, no line says the same.
+    func reportNothing(_ invocation: Invocation, isQuietInPipe: Bool = true) {
         let texts = [label, labelPrefix].compactMap(\.self) + metadata
         guard texts.contains(where: { $0.contains("*") || PathProblem.trimmed($0) != $0 }) else {
-            return invocation.hint("no login fits")
+            return isQuietInPipe ? invocation.hint("no login fits") : invocation.note("no login fits")
         }
         invocation.warn("no login fits: labels and values are compared letter by letter, a blank or * too")
         invocation.hint("--label-prefix TEXT finds labels that begin with TEXT")

@@ -35,7 +35,8 @@ enum OptionNames {
             guard word.count * 3 >= bare.count else { return nil }
             if bare.hasPrefix(word) || word.hasPrefix(bare) { return (name, 3 + abs(bare.count - word.count)) }
             let isShortened = isSubsequence(word, of: bare) || bare.count > 5 && isSubsequence(bare, of: word)
-            guard bare.first == word.first, isShortened else { return nil }
+            // Nothing would be left of `--proxy-credentials-file` in `--profile`.
+            guard bare.first == word.first, isShortened, word.count * 2 >= bare.count else { return nil }
             return (name, 20 + abs(bare.count - word.count))
         }
         if let best = ranked.min(by: { ($0.rank, $0.name) < ($1.rank, $1.name) }) { return best.name }

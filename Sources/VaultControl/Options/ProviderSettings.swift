@@ -75,6 +75,18 @@ struct ProviderSettings: ParsableArguments {
             "An API to which its tokens may be sent, such as https://api.acme.example or https://*.acme.example. "
                 + "Repeatable; without any, every https URL is allowed.", valueName: "origin"))
     var apiOrigin: [String] = []
+
+    func validate() throws {
+        if let deathLimit, !(0...100_000).contains(deathLimit) {
+            throw ValidationError("--death-limit must be between 0 and 100000")
+        }
+        if let keepEndedDays, !(1...365).contains(keepEndedDays) {
+            throw ValidationError("--keep-ended-days must be between 1 and 365")
+        }
+        if redirectURI?.contains("*") == true {
+            throw ValidationError("a redirect URI has no *: providers compare the whole URI")
+        }
+    }
 }
 
 extension DPoPPolicy {

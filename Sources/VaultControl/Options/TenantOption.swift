@@ -42,11 +42,16 @@ extension Printable {
 }
 
 extension Vault {
+    /// Whether the tenant has a provider or a user.
+    func has(_ tenant: Tenant) async throws -> Bool {
+        if try await !providers(of: tenant).isEmpty { return true }
+        for try await _ in users(of: tenant) { return true }
+        return false
+    }
+
     /// Refuses a tenant that has neither a provider nor a user: an empty list would look like an answer.
     func require(_ tenant: Tenant?) async throws {
-        guard let tenant else { return }
-        if try await !providers(of: tenant).isEmpty { return }
-        for try await _ in users(of: tenant) { return }
+        guard let tenant, try await !has(tenant) else { return }
         throw Failure(
             .notFound, code: "unknownTenant", "the vault has no tenant \(tenant.name)",
             hints: ["list all tenants: vaultctl tenant list"])

@@ -48,6 +48,20 @@ struct TimeSpan: ExpressibleByArgument {
 }
 
 extension TimeSpan {
+    /// Refuses a length of time that is too short for its purpose, most likely because its `m` was to mean months.
+    ///
+    /// - Parameter isZeroAllowed: `0` has no unit to mistake.
+    static func requireAtLeast(
+        _ least: TimeSpan, _ span: TimeSpan?, _ option: String, isZeroAllowed: Bool = false
+    ) throws {
+        guard let span, span.duration < least.duration, !isZeroAllowed || span.duration != .zero else { return }
+        let words = least.duration == .seconds(86_400) ? "a day, 1d" : "an hour, 1h"
+        throw ValidationError("\(option) must be at least \(words); m means minutes, and mo months")
+    }
+
+    static let day = TimeSpan(.seconds(86_400))
+    static let hour = TimeSpan(.seconds(3_600))
+
     /// As typed, for the help.
     var defaultValueDescription: String {
         let seconds = duration.components.seconds

@@ -27,6 +27,14 @@ enum Environment {
     ///
     /// - Parameter arguments: may allow the key there.
     static func refuseSecrets(_ environment: [String: String], _ arguments: [String]) throws(Failure) {
+        let holder = environment.keys.sorted().first { name in
+            name.hasPrefix("TOKENVAULT_") && name != key && SecretArguments.isKey(environment[name] ?? "")
+        }
+        if let holder {
+            throw .usage(
+                "\(holder) has a key itself, and not a file's path",
+                hint: "write the key into a private file, and name that; a variable is no safe place for it")
+        }
         let allowed = arguments.prefix { $0 != "--" }.contains("--allow-environment-key") ? [key] : []
         for name in ["TOKENVAULT_PASSPHRASE", key] where environment[name] != nil && !allowed.contains(name) {
             throw .usage(

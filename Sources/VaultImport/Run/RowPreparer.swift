@@ -89,7 +89,9 @@ struct RowPreparer {
         var hash = name.hash
         var isKnown = false
         if name.isWeak, options.purpose == .take {
-            // Nothing has to be followed, so the chain itself suffices as a name.
+            // Nothing has to be followed, so the chain itself suffices as a name. A login that was held before has the
+            // other one, and the source has it.
+            _ = leftOut.isKnown(hash)
             hash = name.chainHash
             isKnown = names.isKnown(hash)
         } else {

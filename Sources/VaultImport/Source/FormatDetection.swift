@@ -67,6 +67,10 @@ enum FormatDetection {
         let isBroken = line.count < text.count && !line.contains(UInt8(ascii: "\""))
         if isBroken { return true }
         let start = String(decoding: text.prefix(4_096), as: UTF8.self)
+        // `{"logins": [{…}]}` on one line.
+        let front = start.filter { !$0.isWhitespace }.prefix { $0 != "[" }
+        let isOneLine = !text.dropFirst(line.count).contains { $0 > 0x20 }
+        if isOneLine, front.hasPrefix("{\""), front.hasSuffix("\":"), !front.contains(",") { return true }
         return ["AccessToken", "RefreshToken", "IdToken", "Account", "AppMetadata"].contains { section in
             start.hasPrefix("{\"\(section)\"") || start.hasPrefix("{ \"\(section)\"")
         }

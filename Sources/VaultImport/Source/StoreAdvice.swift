@@ -106,7 +106,7 @@ struct StoreAdvice {
         guard found.contains("user"), found.contains("access_token") || found.contains("refresh_token") else {
             return nil
         }
-        let provider = found.contains("provider") ? "" : " --provider NAME"
+        let provider = found.contains("provider") ? "" : " --provider-name NAME"
         let place = table.name.isEmpty ? "" : "--table \(table.name) "
         return "if it holds logins, say which column is which: \(place)--map \(map.joined(separator: ","))\(provider)"
     }

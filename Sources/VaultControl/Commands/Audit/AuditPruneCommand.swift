@@ -36,6 +36,7 @@ struct AuditPruneCommand: VaultCommand {
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func validate() throws {
+        try TimeSpan.requireAtLeast(.day, keep, "--keep", isZeroAllowed: true)
         guard keepLast ?? 1_000 >= 1_000 else {
             throw ValidationError("--keep-last must be 1000 or more: other processes may still have to read these rows")
         }

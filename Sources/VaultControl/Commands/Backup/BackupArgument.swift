@@ -63,6 +63,11 @@ extension VaultAccess {
             return latest
         }
         if let named = known.first(where: { $0.path == text || $0.path == absolute(text) }) { return named }
+        if FileKind(text) == .backup || text.contains("/") || text.hasSuffix(".tvbackup") {
+            throw Failure(
+                .unknownBackup, "the vault remembers no backup at \(Printable.path(text))",
+                hints: ["a copy has another path: list all backups: vaultctl backup list"])
+        }
         return try ShortID.find(
             text, among: known, noun: "backup", list: "vaultctl backup list", missing: .unknownBackup,
             id: { $0.id.description })

@@ -37,6 +37,7 @@ struct BackupCreateCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
         try refuseElsewhere(invocation)
+        try Failure.requireSingle(recipients, "--for")
         let progress = Progress("copying", on: invocation.console, isQuiet: invocation.isQuiet)
         let started = ContinuousClock.now
         if dryRun { return try await plan(access, invocation) }

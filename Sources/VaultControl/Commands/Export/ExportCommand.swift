@@ -94,6 +94,7 @@ struct ExportCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         try requireTarget()
+        try Failure.requireSingle(recipients, "--for")
         try SealedOutput.check(recipients)
         let access = VaultAccess(global, invocation)
         let export = LoginExport.Options(
@@ -140,7 +141,9 @@ struct ExportCommand: VaultCommand {
 
     private func report(_ summary: ExportSummary, _ invocation: Invocation) throws {
         try invocation.emit(record(summary), text: "")
-        let owner = copy ? "this vault still renews them" : "\(Printable.shortened(to)) renews them from now on"
+        let owner =
+            copy
+            ? "this vault still renews them" : "from now on the system called \(Printable.shortened(to)) renews them"
         invocation.note("exported \(Count.of(summary.exported, "login")); \(owner)")
         let lines = reasons(summary)
         guard !lines.isEmpty else { return }

@@ -60,6 +60,7 @@ struct ImportAcceptCommand: VaultCommand {
         if dryRun { return try await plan(name, provider, access, invocation) }
         let proof = ImportProof(pause: sourceIsGone ? nil : .seconds(60))
         try await access.manage { users in
+            try await KnownSources(of: users.vault).require(name)
             var acceptance = ImportAcceptance.none
             var probes = ProbedLogins()
             if let probe {
@@ -82,7 +83,10 @@ struct ImportAcceptCommand: VaultCommand {
                 .data("probes", probes.records),
             ]
             try invocation.emit(record, text: invocation.text(record) + probes.text(invocation))
-            if acceptance.count == 0 { invocation.note("the source owns no login that could be accepted") }
+            if acceptance.count == 0 {
+                invocation.note(
+                    "the source owns no login\(provider == nil ? "" : " at this provider") that could be accepted")
+            }
             if probes.hasFailure {
                 invocation.hint("check it before you continue: vaultctl login show LOGIN")
                 throw ExitRequest(status: .partlyDone)
@@ -96,8 +100,10 @@ struct ImportAcceptCommand: VaultCommand {
     private func plan(
         _ name: String, _ provider: String?, _ access: VaultAccess, _ invocation: Invocation
     ) async throws {
-        let status = try await access.open { try await $0.importStatus() }
-            .filter { $0.source == name && (provider == nil || $0.provider == provider) }
+        let status = try await access.open { vault in
+            try await KnownSources(of: vault).require(name)
+            return try await vault.importStatus()
+        }.filter { $0.source == name && (provider == nil || $0.provider == provider) }
         let held = status.reduce(0) { $0 + $1.held - $1.missing }
         let count = probe.map { min($0, held) } ?? held
         try invocation.emit([

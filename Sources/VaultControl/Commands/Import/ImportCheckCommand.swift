@@ -59,13 +59,16 @@ struct ImportCompareCommand: VaultCommand {
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
-        let result = try await ImportPass.run(source, .compare, reportOptions, global, invocation).result
+        let pass = try await ImportPass.run(source, .compare, reportOptions, global, invocation)
+        let result = pass.result
         let different = result[.older] - result.superseded + result[.absent] + result[.ended] + result[.renewedBySource]
         guard different == 0 else {
             invocation.warn("\(Count.of(different, "login")) \(different == 1 ? "differs" : "differ") from the source")
             invocation.hint("import it again: vaultctl import run SOURCE")
             throw ExitRequest(status: .partlyDone)
         }
+        // Nothing was compared.
+        guard pass.isKnownSource || result[.unchanged] > 0 else { throw ExitRequest(status: .partlyDone) }
         invocation.note("the vault has the source's tokens of \(Count.of(result[.unchanged], "login"))")
     }
 }

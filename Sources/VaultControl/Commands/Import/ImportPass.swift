@@ -6,6 +6,8 @@ struct ImportPass {
     let result: ImportResult
     /// The first hundred logins that both systems have renewed.
     let renewedByBoth: [LoginID]
+    /// Whether any login of the vault came from this source.
+    var isKnownSource = true
 
     init(
         _ source: ImportSource, into vault: Vault, _ options: ImportRunOptions, _ report: ReportWriter,
@@ -47,17 +49,15 @@ struct ImportPass {
         let source = try options.open(invocation)
         let name = options.name(of: source)
         let report = try ReportWriter(reportOptions, invocation)
-        let pass = try await VaultAccess(global, invocation).open {
-            let isKnown = try await $0.importStatus().contains { $0.source == name }
-            guard isKnown || purpose == .compare else {
-                throw Failure(
-                    .notFound, code: "unknownSource",
-                    "no login of this vault was imported from a source named "
-                        + Printable.named(name),
-                    hints: ["list the sources: vaultctl import status; --name NAME says which is meant"])
-            }
+        var isKnown = true
+        var pass = try await VaultAccess(global, invocation).open {
+            let known = try await KnownSources(of: $0)
+            if purpose != .compare { try known.require(name) }
+            isKnown = known.contains(name)
+            if !isKnown { invocation.warn("\(known.words(name)); \(known.advice(name))") }
             return try await ImportPass(source, into: $0, options.taking(purpose, as: name), report, invocation)
         }
+        pass.isKnownSource = isKnown
         try report.end(ImportRecords.record(pass.result, of: source, name: name))
         return pass
     }

@@ -55,7 +55,9 @@ struct ImportRunCommand: VaultCommand {
         let name = self.source.name(of: source)
         let report = try ReportWriter(reportOptions, invocation)
         let options = self.source.taking(take ? .take : .hold, as: name, isRehearsal: dryRun)
+        var known: [String] = []
         let (result, isQuiet) = try await VaultAccess(global, invocation).open { vault in
+            known = try await vault.providers(of: self.source.tenant.tenant?.tenant).map(\.name)
             var result = try await ImportPass(source, into: vault, options, report, invocation).result
             guard final else { return (result, true) }
             // The first pass may import changes made while the source was being stopped.
@@ -72,15 +74,15 @@ struct ImportRunCommand: VaultCommand {
             return (result, quiet >= 2)
         }
         try report.end(ImportRecords.record(result, of: source, name: name) + [.data("isDryRun", dryRun)])
-        try end(result, isQuiet: isQuiet, name, invocation)
+        try end(result, isQuiet: isQuiet, name, known, invocation)
     }
 
     private func end(
-        _ result: ImportResult, isQuiet: Bool, _ name: String, _ invocation: Invocation
+        _ result: ImportResult, isQuiet: Bool, _ name: String, _ known: [String], _ invocation: Invocation
     ) throws {
         if dryRun { invocation.note("nothing was changed") }
         let usable = result[.added] + result[.followed] + result[.unchanged]
-        let advice = RejectAdvice.lines(for: result, of: source.tenant)
+        let advice = RejectAdvice.lines(for: result, of: source.tenant, known)
         guard result.rows == 0 || usable > 0 || result.reasons.isEmpty else {
             throw invocation.end(
                 afterOutput: Failure(
@@ -99,12 +101,19 @@ struct ImportRunCommand: VaultCommand {
                         "stop what renews there, and run this again; man tokenvault-import says how, for each source"
                     ]))
         }
+        if take, !dryRun, result[.unchanged] + result[.followed] > 0 {
+            invocation.note(
+                "logins that were there keep their owner: vaultctl import status; to take them: vaultctl import accept")
+        }
         if final {
             invocation.hint("renew ten of them here and see what happens: vaultctl import accept \(name) --probe 10")
         } else if !take, !dryRun, result[.added] > 0 {
             invocation.hint(
                 "they still belong to \(name): vaultctl import status; the next steps: man tokenvault-cut-over")
         }
-        guard result.reasons.isEmpty else { throw ExitRequest(status: .partlyDone) }
+        guard result.reasons.isEmpty else {
+            if reportOptions.report == nil { invocation.note("see which rows were rejected: --report FILE") }
+            throw ExitRequest(status: .partlyDone)
+        }
     }
 }

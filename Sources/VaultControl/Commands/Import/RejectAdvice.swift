@@ -6,8 +6,9 @@ enum RejectAdvice {
     /// The maximum number of providers listed one by one.
     private static let mostProviders = 8
 
-    static func lines(for result: ImportResult, of tenant: TenantOption) -> [String] {
-        var lines = result.missingProviders.prefix(mostProviders).map { line(for: $0, of: tenant) }
+    /// - Parameter known: the providers of the vault.
+    static func lines(for result: ImportResult, of tenant: TenantOption, _ known: [String]) -> [String] {
+        var lines = result.missingProviders.prefix(mostProviders).map { line(for: $0, of: tenant, known) }
         if result.missingProviders.count > mostProviders {
             lines.append(
                 "and \(result.missingProviders.count - mostProviders) more providers: --report FILE names them")
@@ -27,7 +28,7 @@ enum RejectAdvice {
         return lines
     }
 
-    private static func line(for provider: MissingProvider, of tenant: TenantOption) -> String {
+    private static func line(for provider: MissingProvider, of tenant: TenantOption, _ known: [String]) -> String {
         let rows = Count.of(provider.rows, "row")
         let isPlain = provider.name.utf8.allSatisfy { byte in
             switch byte {
@@ -39,6 +40,12 @@ enum RejectAdvice {
         }
         let vault = tenant.tenant.map { "the tenant \($0.tenant.name)" } ?? "the vault"
         guard isPlain else { return "\(vault) has no provider \(Printable.shortened(provider.name)) (\(rows))" }
+        let plain = known.map { Tenant.of($0)?.1 ?? $0 }
+        if let other = plain.first(where: { $0.lowercased() == provider.name.lowercased() }) {
+            return
+                "\(vault) has no provider \(provider.name) (\(rows)), but \(Printable.shortened(other)); if it is that: "
+                + "--provider-map FILE, and in the file {\"\(provider.name)\": \"\(Printable.shortened(other))\"}"
+        }
         let client = provider.clientID.map { Printable.shortened($0.rawValue, to: 200) } ?? "CLIENT-ID"
         return "\(vault) has no provider \(provider.name) (\(rows)): vaultctl provider add \(provider.name)"
             + "\(tenant.typed) --client-id \(client)"

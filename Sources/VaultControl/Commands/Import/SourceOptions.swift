@@ -104,6 +104,7 @@ struct SourceOptions: ParsableArguments {
     var decryptCommand: String?
 
     func validate() throws {
+        if mappedOnly, providerMap == nil { throw ValidationError("--mapped-only needs --provider-map") }
         if let kind, StoreKind(name: kind) == nil {
             throw ValidationError(
                 "--kind must be one of \(StoreKind.allCases.map(\.name).joined(separator: ", "))")
@@ -144,7 +145,7 @@ struct SourceOptions: ParsableArguments {
         plan.userKey = Self.key(userKey) ?? .primaryKey
         plan.userTable = userTable
         plan.providers = ProviderMap(
-            rules: try providerMap.map { try Self.rules(in: $0) } ?? [:], requiresRule: mappedOnly)
+            rules: try providerMap.map { try ProviderMapFile.rules(in: $0) } ?? [:], requiresRule: mappedOnly)
         plan.zonelessTimes = Self.zone(zone) ?? .utc
         plan.keepsDeadLogins = keepDead
         plan.isStrict = strict
@@ -175,6 +176,11 @@ struct SourceOptions: ParsableArguments {
         let home = invocation.console.environment["HOME"]
         if let problem = PathProblem("source", at: source, from: "SOURCE", advice: "check its path", home: home) {
             throw Failure(.notFound, code: "unreadableFile", problem.message, hints: problem.hints)
+        }
+        guard FileKind(source) != .directory else {
+            throw Failure(
+                .notFound, code: "unreadableFile", "\(Printable.path(source)) (SOURCE) is a directory",
+                hints: ["name the file in it that has the tokens"])
         }
         let hint: String? =
             switch FileKind(source) {
@@ -228,46 +234,6 @@ struct SourceOptions: ParsableArguments {
         return table
     }
 
-    private struct Rule: Decodable {
-        var name: String
-        var clientId: String?
-        var confidential: Bool?
-
-        private enum CodingKeys: CodingKey {
-            case name, clientId, confidential
-        }
-
-        init(from decoder: any Decoder) throws {
-            if let name = try? decoder.singleValueContainer().decode(String.self) {
-                self.name = name
-                return
-            }
-            let members = try decoder.container(keyedBy: CodingKeys.self)
-            name = try members.decode(String.self, forKey: .name)
-            clientId = try members.decodeIfPresent(String.self, forKey: .clientId)
-            confidential = try members.decodeIfPresent(Bool.self, forKey: .confidential)
-        }
-    }
-
-    private static func rules(in path: String) throws -> [String: ProviderMap.Rule] {
-        let advice = "name a JSON file that maps them: {\"google-oauth2\": \"google\"}"
-        if let problem = PathProblem("provider map", at: path, from: "--provider-map", advice: advice) {
-            throw Failure(problem.isMissing ? .notFound : .machine, problem.message, hints: problem.hints)
-        }
-        let bytes = try InputFile.read(path, "Provider map", atMost: 1 << 20)
-        guard let rules = try? JSONDecoder().decode([String: Rule].self, from: Data(bytes)) else {
-            throw Failure.usage(
-                "the provider map at \(Printable.path(path)) is not of the form "
-                    + "{\"google-oauth2\": \"google\"}",
-                hint: "an object such as {\"name\": \"google\", \"clientId\": \"…\", \"confidential\": true} says more")
-        }
-        return try rules.mapValues { rule in
-            ProviderMap.Rule(
-                name: rule.name, clientID: try rule.clientId.map { try ClientID($0) },
-                isConfidential: rule.confidential ?? false)
-        }
-    }
-
     private func secrets(_ invocation: Invocation) throws -> SourceSecrets {
         var reader = SecretReader(invocation.console)
         var secrets = SourceSecrets()
@@ -275,9 +241,10 @@ struct SourceOptions: ParsableArguments {
             let equals = text.firstIndex(of: "=")
             if let equals, let version = Int(text[..<equals]) {
                 let path = String(text[text.index(after: equals)...])
-                secrets.betterAuth[version] = SourceSecret(try reader.read("Better Auth secret", from: .file(path)))
+                secrets.betterAuth[version] = SourceSecret(try reader.read("Secret of Better Auth", from: .file(path)))
             } else {
-                secrets.betterAuthUnversioned = SourceSecret(try reader.read("Better Auth secret", from: .file(text)))
+                secrets.betterAuthUnversioned = SourceSecret(
+                    try reader.read("Secret of Better Auth", from: .file(text)))
             }
         }
         secrets.decryptCommand = try decryptCommand.map { try ProgramArguments.parse($0, "--decrypt-command") }

@@ -54,7 +54,11 @@ struct KeyRekeyCommand: VaultCommand {
             if let source = try alsoPassphrase.source {
                 sources.append(.passphrase(Passphrase(try reader.read("Passphrase that stays", from: source))))
             }
-            let plan = try await vault.planRekey(provenBy: sources)
+            let last = alsoWrapCommand.isEmpty ? try alsoPassphrase.source : nil
+            let key = last.map { KeyInUse(.passphrase($0), from: $0.option(AlsoPassphraseKind.option)) }
+            let plan = try await access.explaining(access.vaultPlace, key) {
+                try await vault.planRekey(provenBy: sources)
+            }
             if !invocation.isJSON { list(plan, invocation) }
             guard !dryRun else { return plan }
             try confirmation.require(typing: "rekey", to: Self.deed(plan), invocation)

@@ -42,14 +42,22 @@ struct LoginAddCommand: VaultCommand {
         guard accessSource != nil || refreshSource != nil else {
             throw Failure.usage("no token was given", hint: "use --access-token-file PATH or --refresh-token-file PATH")
         }
+        guard accessSource != nil || !expiry.isGiven else {
+            throw Failure.usage(
+                "\(expiry.name) is about the access token, and none is given",
+                hint: "leave it out: without an access token, the login is renewed at its first use")
+        }
+        invocation.warnOfCommas(in: scope)
         let scope = try scope.map { try Scope($0) }
         let login = try await VaultAccess(global, invocation).manage { users, reader in
             let accessToken = try accessSource.map { try AccessToken(reader.read("Access token", from: $0)) }
             let refreshToken = try refreshSource.map { try RefreshToken(reader.read("Refresh token", from: $0)) }
+            try SecretReader.refuseSame(accessToken, refreshToken)
             guard refreshToken == nil || provider != nil else {
                 throw Failure.usage(
                     "a refresh token needs the provider that issued it", hint: "name it: --provider NAME")
             }
+            try await TenantLookalike.warn(of: user, tenant.tenant, in: users.vault, invocation)
             return try await users.addLogin(
                 userId: tenant.user(user), provider: provider.map { tenant.provider($0) }, accessToken: accessToken,
                 expiresAt: try expiry.date(invocation), refreshToken: refreshToken, scope: scope, label: label)

@@ -20,8 +20,10 @@ struct LoginBeginCommand: VaultCommand {
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
+        invocation.warnOfCommas(in: logIn.scope)
         let request = try await VaultAccess(global, invocation).manage { users in
-            try await logIn.begin(users, redirectURI: redirectURI)
+            try await TenantLookalike.warn(of: logIn.user, logIn.tenant, in: users.vault, invocation)
+            return try await logIn.begin(users, redirectURI: redirectURI)
         }
         try invocation.emit(
             OutputRecord([
@@ -30,8 +32,8 @@ struct LoginBeginCommand: VaultCommand {
             ]), text: Printable.escape(request.url) + "\n")
         if !request.url.contains("redirect_uri="), !request.url.contains("request_uri=") {
             invocation.note(
-                "note: no redirect URI is sent, which most providers refuse; set one: vaultctl provider update NAME "
-                    + "--redirect-uri URL")
+                "note: no redirect URI is sent, which most providers refuse; set one: vaultctl provider update "
+                    + "\(logIn.provider.map { Printable.shortened($0) } ?? "NAME") --redirect-uri URL")
         }
         let isShort = request.urlExpiresAt < request.expiresAt
         let until = isShort ? " by \(Instant.words(request.urlExpiresAt, now: invocation.now))" : ""

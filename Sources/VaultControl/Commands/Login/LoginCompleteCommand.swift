@@ -73,12 +73,19 @@ struct LoginCompleteCommand: VaultCommand {
     }
 
     private func url(_ reader: inout SecretReader, _ invocation: Invocation) throws -> String {
-        switch callbackURL {
-        case "-": try reader.read("Callback URL", from: .standardInput)
-        case let url?: url
-        case nil:
-            try reader.read("Callback URL", from: needed(nil, "the callback URL", "--callback-url -", invocation))
+        let url =
+            switch callbackURL {
+            case "-": try reader.read("Callback URL", from: .standardInput)
+            case let url?: url
+            case nil:
+                try reader.read("Callback URL", from: needed(nil, "the callback URL", "--callback-url -", invocation))
+            }
+        guard !url.contains("response_type="), !url.contains("request_uri=") else {
+            throw Failure.usage(
+                "this is the URL at which the log-in begins",
+                hint: "open it in the user's browser, and give the URL at which that ends")
         }
+        return url
     }
 
     private func needed(

@@ -40,6 +40,7 @@ struct LoginEndCommand: VaultCommand {
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func validate() throws {
+        try TimeSpan.requireAtLeast(.hour, filter.deadFor, "--dead-for", isZeroAllowed: true)
         if (by == .terminate) != (reason != nil) {
             throw ValidationError("--by terminate and --reason belong together")
         }
@@ -60,7 +61,7 @@ struct LoginEndCommand: VaultCommand {
         let report: LoginEndReport? = try await VaultAccess(global, invocation).manage { users in
             try await users.vault.require(wanted.tenant)
             let count = try await users.vault.loginCounts(where: wanted).logins
-            if count == 0 { filter.reportNothing(invocation) }
+            if count == 0 { filter.reportNothing(invocation, isQuietInPipe: false) }
             guard !dryRun else {
                 try invocation.emit(OutputRecord([Field("logins", count)]))
                 return nil

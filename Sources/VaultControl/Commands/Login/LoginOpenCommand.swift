@@ -43,7 +43,9 @@ struct LoginOpenCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         guard timeout.duration > .zero else { throw Failure.usage("--timeout must be greater than zero") }
+        invocation.warnOfCommas(in: logIn.scope)
         let done = try await VaultAccess(global, invocation).manage { users in
+            try await TenantLookalike.warn(of: logIn.user, logIn.tenant, in: users.vault, invocation)
             let uri = try await redirect(users)
             let listener = try await listen(at: uri, invocation.console.environment)
             do {

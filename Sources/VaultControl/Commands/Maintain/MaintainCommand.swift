@@ -29,7 +29,6 @@ struct MaintainCommand: VaultCommand {
             """)
 
     /// A shorter interval has no benefit, and reseals all users each time.
-    private static let shortestRotation = Duration.seconds(86_400)
 
     @Flag(help: "Do what is due now, and end.")
     var once = false
@@ -69,12 +68,11 @@ struct MaintainCommand: VaultCommand {
         guard keepAudit?.duration != .zero else {
             throw ValidationError("--keep-audit 0 would remove each row at once; to remove none: --keep-whole-audit")
         }
+        try TimeSpan.requireAtLeast(.day, keepAudit, "--keep-audit")
         guard (1...1_000).contains(concurrency) else {
             throw ValidationError("--concurrency must be between 1 and 1000")
         }
-        guard rotateRootEvery.map({ $0.duration >= Self.shortestRotation }) ?? true else {
-            throw ValidationError("--rotate-root-every must be at least a day, 1d")
-        }
+        try TimeSpan.requireAtLeast(.day, rotateRootEvery, "--rotate-root-every")
     }
 
     func run(_ invocation: Invocation) async throws {
@@ -83,6 +81,7 @@ struct MaintainCommand: VaultCommand {
         if backups.backupEvery != nil {
             let advice = "leave out --backup-every; a vault on a server is backed up with its database"
             try backups.requireDirectory(vault: try access.file(advice))
+            try Failure.requireSingle(backups.backupFor, "--backup-for")
             try SealedOutput.check(backups.backupFor)
         }
         let metrics = try metricsFile.map { try MetricsFile($0) }

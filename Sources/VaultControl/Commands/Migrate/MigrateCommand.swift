@@ -97,7 +97,10 @@ struct MigrateUpCommand: VaultCommand {
         }
         var reader = SecretReader(invocation.console)
         let key = try access.keySource(&reader, isNew: false)
-        let after = try await Vault.migrate(in: access.location, unlockedBy: key, options: try access.vaultOptions)
+        let (location, options) = (try access.location, try access.vaultOptions)
+        let after = try await access.explaining(access.vaultPlace, access.keyInUse) {
+            try await Vault.migrate(in: location, unlockedBy: key, options: options)
+        }
         try MigrationView.emit(after.steps.filter { $0.version > before.schemaVersion }, of: after, invocation)
         invocation.note("the vault is at version \(after.schemaVersion)")
         if let snapshot = after.snapshots.last {

@@ -49,6 +49,7 @@ struct ProviderAddCommand: VaultCommand {
                 "the provider's name has a character that cannot be seen: \(Printable.named(name))",
                 hint: "in a script, check its variable's value")
         }
+        invocation.warnOfCommas(in: settings.scope)
         let access = VaultAccess(global, invocation)
         if let replaceDamaged { try DamagedRowSelection.check(replaceDamaged) }
         guard replaceDamaged == nil || tenant.tenant == nil else {
@@ -61,7 +62,17 @@ struct ProviderAddCommand: VaultCommand {
         else {
             throw Self.unknownEndpoints(of: chosen.profile)
         }
+        if issuer != nil, settings.tokenEndpoint != nil {
+            invocation.note(
+                "note: with --token-endpoint, the issuer's metadata is not fetched: name the other endpoints, too")
+        }
         let provider: Provider? = try await access.open { vault, reader in
+            if tenant.tenant == nil, let other = try await TenantLookalike(name, in: vault) {
+                throw Failure.usage(
+                    "\(Printable.shortened(name)) would look like a provider of the tenant \(other.tenant.name)",
+                    hint: "for a provider of that tenant: vaultctl provider add \(other.typed); otherwise choose "
+                        + "another name")
+            }
             let authentication = try client.authentication(
                 client.method(preferring: chosen.profile), chosen.profile, &reader, invocation)
             let certificate = try client.tokenCertificate(beside: authentication.methodName, &reader)
@@ -174,7 +185,7 @@ struct ProviderAddCommand: VaultCommand {
     private var exists: Failure {
         Failure(
             .usage, code: "providerExists", "there is already a provider \(Printable.shortened(name))",
-            hints: ["choose another name, or remove that one: vaultctl provider remove NAME"])
+            hints: ["to change it: vaultctl provider update NAME; or choose another name for this one"])
     }
 
     /// Shows the provider that would be added. Only its metadata was requested.

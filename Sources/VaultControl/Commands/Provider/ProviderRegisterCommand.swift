@@ -71,6 +71,7 @@ struct ProviderRegisterCommand: VaultCommand {
     ]
 
     func run(_ invocation: Invocation) async throws {
+        invocation.warnOfCommas(in: scope)
         guard !redirectURI.isEmpty else {
             throw Failure.usage("a client is registered with its redirect URI", hint: "use --redirect-uri URL")
         }
@@ -80,12 +81,24 @@ struct ProviderRegisterCommand: VaultCommand {
         let options = UserManagerOptions(
             recoveryInterval: nil, retriesRevocationsInBackground: false, allowsInsecureLoopback: allowInsecureLoopback)
         let provider = try await VaultAccess(global, invocation).manage(options) { users, reader in
+            if tenant.tenant == nil, let other = try await TenantLookalike(name, in: users.vault) {
+                throw Failure.usage(
+                    "\(Printable.shortened(name)) would look like a provider of the tenant \(other.tenant.name)",
+                    hint: "for a provider of that tenant: vaultctl provider register \(other.typed); otherwise choose "
+                        + "another name")
+            }
             client.authentication = try authentication(&reader)
             let token = try initialAccessToken.source.map {
                 try AccessToken(reader.read("Initial access token", from: $0))
             }
-            return try await users.registerProvider(
-                name, of: tenant.tenant?.tenant, issuer: issuer, client, initialAccessToken: token)
+            do {
+                return try await users.registerProvider(
+                    name, of: tenant.tenant?.tenant, issuer: issuer, client, initialAccessToken: token)
+            } catch let error as VaultError where error.code == .network && error.answer == nil {
+                throw Failure(
+                    error.code, error.message,
+                    hints: ["check the issuer's URL and the network; for a private authority, use --ca-file FILE"])
+            }
         }
         try invocation.emit(ProviderView.record(provider))
         if !provider.isRegistrationManaged {

@@ -63,6 +63,7 @@ struct RegistrationUpdateCommand: VaultCommand {
             throw Failure.usage(
                 "no change specified", hint: "see what can be changed: vaultctl help provider registration update")
         }
+        invocation.warnOfCommas(in: scope)
         let change = ClientRegistrationChange(
             redirectURIs: redirectURI.isEmpty ? nil : try redirectURI.map { try RedirectURI($0) },
             clientName: clientName, scope: try scope.map { try Scope($0) })

@@ -38,6 +38,7 @@ struct ProviderUpdateCommand: VaultCommand {
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
+        invocation.warnOfCommas(in: options.settings.scope)
         let access = VaultAccess(global, invocation)
         try await access.open { vault, reader in
             let provider = try await vault.provider(named: tenant.provider(name))

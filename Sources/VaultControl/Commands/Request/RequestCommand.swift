@@ -109,8 +109,23 @@ struct RequestCommand: VaultCommand {
             }
         }
         guard status >= 400 else { return }
-        let failure = Failure(.provider, code: "httpStatus", "the server answered with status \(status)")
+        let failure = Failure(
+            .provider, code: "httpStatus", "the server answered with status \(status)", hints: advice(status))
         throw invocation.end(afterOutput: failure)
+    }
+
+    private func advice(_ status: Int) -> [String] {
+        let owner = loginArgument ?? login ?? user.map { "--user \(Printable.shortened($0))" }
+        switch (status, owner) {
+        case (401, let owner?):
+            return [
+                "the API does not accept the token; whether it can be renewed: vaultctl login show \(owner)\(tenant.typed)"
+            ]
+        case (403, let owner?):
+            return ["the token may not do this; its scope: vaultctl token get \(owner)\(tenant.typed)"]
+        case (401, nil), (403, nil): return ["name what the token is for: --scope, --resource or --parameter"]
+        default: return []
+        }
     }
 
     /// - Returns: the reply's status, once the whole reply is printed.

@@ -31,6 +31,7 @@ struct TokenClientCommand: VaultCommand {
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
+        invocation.warnOfCommas(in: options.scope)
         let (request, parameters) = (try options.request, try options.parameters)
         let token = try await VaultAccess(global, invocation).manage { users in
             if reveal, try await users.vault.provider(named: tenant.provider(provider)).dpop == .required {

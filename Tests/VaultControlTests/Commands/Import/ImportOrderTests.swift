@@ -117,6 +117,19 @@ import VaultImport
         }
     }
 
+    /// A row is named by its tokens alone when it is taken, and by its user when it is held.
+    @Test func takingWhatWasHeldMissesNothing() async throws {
+        try await ImportBench.with { bench in
+            let source = try bench.file("1.jsonl", ImportBench.line("u", access: "A1", refresh: "R1"))
+            try await bench.run(source, "--name", "web")
+            let taken = try await bench.ok(["import", "run", source, "--name", "web", "--take", "--json"])
+            #expect(try ImportBench.counts(taken) == ["unchanged": 1])
+            #expect(try taken.json["missing"] as? Int == 0)
+            let accepted = try await bench.ok(["import", "accept", "web", "--source-is-gone", "--json"])
+            #expect(try accepted.json["accepted"] as? Int == 1)
+        }
+    }
+
     @Test func aMomentThatOnlyTheLaterReadingHasMakesNothingOld() async throws {
         try await ImportBench.with { bench in
             let first = try bench.file("1.jsonl", ImportBench.line("u", subject: "s", access: "A1", refresh: "R1"))

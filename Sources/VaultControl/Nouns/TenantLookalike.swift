@@ -1,0 +1,30 @@
+import TokenVault
+
+/// A name such as `contoso/alice`, which lists would show like the name of a tenant.
+struct TenantLookalike {
+    let tenant: Tenant
+    /// The name within the tenant.
+    let name: String
+
+    /// Nil if the text has another form, or the vault no such tenant: a service's own ids may have a slash.
+    init?(_ text: String, in vault: Vault) async throws {
+        guard let slash = text.firstIndex(of: "/"), let tenant = Tenant(String(text[..<slash])),
+            case let name = String(text[text.index(after: slash)...]), !name.isEmpty,
+            try await vault.has(tenant)
+        else { return nil }
+        (self.tenant, self.name) = (tenant, name)
+    }
+
+    /// The same name with its option.
+    var typed: String { "\(Printable.shortened(name)) --tenant \(tenant.name)" }
+
+    /// Warns before a user of no tenant gets such an id.
+    static func warn(of user: String?, _ option: TenantName?, in vault: Vault, _ invocation: Invocation) async throws {
+        guard let user, option == nil, let other = try await TenantLookalike(user, in: vault),
+            (try? await vault.user(user)) == nil
+        else { return }
+        invocation.warn(
+            "the user \(Printable.shortened(user)) belongs to no tenant; a user of the tenant "
+                + "\(other.tenant.name) is named by: --user \(other.typed)")
+    }
+}
