@@ -1,7 +1,11 @@
-// What is said of the development server takes a running one for granted.
+// The blocks about the development server start their own. A service is only implied by them.
 
+import BlockWorld
 import DevAuthorizationServer
 
-func given<T>() -> T { fatalError("only compiled") }
-
-let server: DevAuthorizationServer = given()
+/// As a service renews; the reply may be lost.
+func renew(_ login: IssuedGrant, at server: DevAuthorizationServer) async throws {
+    do {
+        try await Network.refresh(login.refreshToken, of: "demo", at: server.base)
+    } catch is Network.LostReply {}
+}

@@ -1,45 +1,135 @@
-// What the pages take for granted, for scripts/swift-blocks. Nothing of it is ever run.
+// What the pages take for granted, for scripts/swift-blocks: alice, who is logged in at acme, and a service around her.
 
+import BlockWorld
 import Foundation
 import Logging
+import OAuthClient
 import ServiceLifecycle
+import Synchronization
 import TokenVault
 import TokenVaultHTTP
 
-func given<T>() -> T { fatalError("only compiled") }
+public func prepare(createsVault: Bool) async throws {
+    let home = try await Home.prepare(createsVault: createsVault)
+    // The browser is at a callback for the blocks that only complete a log-in.
+    _ = try await home.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
+}
 
-let vault: Vault = given()
-let users: UserManager = given()
-let login: Login = given()
-let transport: AsyncHTTPTransport = given()
-let path = ""
-let newSecret: ClientSecret = given()
+var vault: Vault { Home.current.vault }
+var users: UserManager { Home.current.users }
+var login: Login { Home.current.login }
+var transport: AsyncHTTPTransport { Home.current.transport }
+let path = "var/lib/app/tokens.vault"
+let newSecret: ClientSecret = made { try ClientSecret("demo-basic-secret") }
+
+// The transports of the pages lead to the world. Everything else about them is as it is.
+extension AsyncHTTPTransport {
+    convenience init() { self.init(inWorld: Options()) }
+    convenience init(options: Options) { self.init(inWorld: options) }
+}
+
+extension AuthorizingClient {
+    convenience init(users: UserManager) { self.init(inWorldOf: users) }
+}
+
+// A log-in that begins is followed by alice's browser, or approved on her phone.
+extension UserManager {
+    func beginLogIn(_ request: LogInRequest) async throws -> AuthorizationRequest {
+        let begun = try await self.TokenVault::beginLogIn(request)
+        try await Browser.follow(begun.url, cookie: begun.binding.reveal())
+        return begun
+    }
+
+    func beginDeviceLogIn(_ request: LogInRequest) async throws -> DeviceLogIn {
+        let begun = try await self.TokenVault::beginDeviceLogIn(request)
+        try await Network.control("devices/\(begun.userCode)/approve", #"{"user": "alice"}"#)
+        return begun
+    }
+}
+
+// For those who handle the log-in themselves.
+let verifier = CodeVerifier.random()
+func getCode() async throws { try await Browser.getCode(for: "demo-basic", verifier) }
+var code: AuthorizationCode { made { try AuthorizationCode(Browser.code) } }
 
 // A service, its sessions and its log.
-let server: any Service = given()
-let logger: Logger = given()
-let session: Session = given()
-let callbackURL = ""
-let url = ""
-let cookie = ""
-func log(_ text: String) {}
+let server: any Service = Server()
+let logger = Logger(label: "blocks", factory: { _ in SwiftLogNoOpLogHandler() })
+let session = Session()
+var callbackURL: String { Browser.callback }
+var url: String { Browser.callback }
+var cookie: String { Browser.cookie }
+func log(_ text: String) { Heard.note("log") }
+func print(_ items: Any...) { Heard.note("print") }
 
 struct Session {
     var userId = "alice"
 }
 
-// A log-in that is done, and a request to an API.
-let done: CompletedLogIn = given()
-nonisolated(unsafe) var request: HTTPRequest = given()
-func send(_ request: HTTPRequest) async throws -> HTTPResponse { given() }
+struct Server: Service {
+    func run() async throws {
+        Heard.note("server")
+        try await gracefulShutdown()
+    }
+}
 
-func show(_ code: String, at place: String) {}
+// Requests to an API.
+private let nextRequest = Mutex(
+    HTTPRequest(method: .get, scheme: "https", authority: "api.acme.example", path: "/me"))
+var request: HTTPRequest {
+    get { nextRequest.withLock { $0 } }
+    set { nextRequest.withLock { $0 = newValue } }
+}
+func send(_ request: HTTPRequest) async throws -> HTTPResponse { try await Network.send(request).response }
+
+func show(_ code: String, at place: String) { Heard.note("show") }
 
 // The app that hears of events.
-func askToLogIn(_ user: String, _ reason: RefreshFailure.Reason) {}
-func lookAgain() {}
-let saved: EventCursor? = given()
-func save(_ cursor: EventCursor) async throws {}
+func askToLogIn(_ user: String, _ reason: RefreshFailure.Reason) { Heard.note("askToLogIn") }
+func lookAgain() { Heard.note("lookAgain") }
+let saved: EventCursor? = nil
+func save(_ cursor: EventCursor) async throws { Heard.note("save") }
+
+/// acme ends what alice granted, and the next one who wants her token finds out. If it had ended before, she logs in first.
+func endGrant() async throws {
+    if try await vault.login(login.id).failure != nil {
+        let again = try await users.beginLogIn(LogInRequest(into: .login(login.id)))
+        _ = try await users.completeLogIn(.url(Browser.callback), boundTo: again.binding)
+    }
+    try await Network.control("users/alice/revoke")
+    do {
+        _ = try await users.accessToken(for: .login(login.id), .renewed)
+    } catch let error as VaultError where error.code == .refreshFailed {}
+}
+
+/// From now on alice's login is one without a refresh token, whose tokens come from the app.
+func replaceLogin(expiresIn seconds: TimeInterval) async throws {
+    try await users.eraseUser("alice")
+    let login = try await users.addLogin(
+        userId: "alice", accessToken: AccessToken("older-token"), expiresAt: Date().addingTimeInterval(seconds))
+    Home.current.login = login
+}
+
+let contoso = Tenant("contoso")
+
+/// The login of an alice who is a tenant's.
+@discardableResult
+func addLoginOfContoso(_ userId: String = "alice") async throws -> LoginID {
+    guard let contoso else { throw WorldError("no tenant") }
+    let users = users.scoped(to: contoso)
+    if try await vault.providers(of: contoso).isEmpty {
+        try await users.addProvider(
+            "acme", issuer: "https://login.contoso.example", clientID: "contoso-app",
+            redirectURI: "https://app.example/callback")
+    }
+    return try await users.addLogin(
+        userId: userId, provider: "acme", accessToken: AccessToken("token-of-contoso"),
+        expiresAt: Date().addingTimeInterval(3_600)
+    ).id
+}
+
+/// As the system does that stops a service.
+func stopProgram() { kill(ProcessInfo.processInfo.processIdentifier, SIGTERM) }
 
 // Its own server, mail and secrets.
 let ourServer = OurServer()
@@ -47,23 +137,25 @@ let mail = Mail()
 let client = SecretsClient()
 
 struct OurServer: Sendable {
-    func authToken(for user: String) async throws -> AuthToken { given() }
-    func newToken(for user: String) async throws -> (value: AccessToken, end: Date)? { given() }
+    func authToken(for user: String) async throws -> AuthToken { try AuthToken("newer-token") }
+    func newToken(for user: String) async throws -> (value: AccessToken, end: Date)? {
+        Heard.note("newToken")
+        return (try AccessToken("newer-token"), Date().addingTimeInterval(3_600))
+    }
 }
 
 struct Mail: Sendable {
-    func askToLogInAgain(_ user: String) async {}
-    func withdraw(_ user: String) async {}
+    func askToLogInAgain(_ user: String) async { Heard.note("mail") }
+    func withdraw(_ user: String) async { Heard.note("withdraw") }
 }
 
 struct SecretsClient: Sendable {
-    func secret(_ name: String) async throws -> String { given() }
+    func secret(_ name: String) async throws -> String { try String(contentsOfFile: "etc/app/vault.key", encoding: .utf8) }
 }
 
 struct Database: Sendable {
-    func queueMail(to user: String) async throws {}
-    func dropMail(to user: String) async throws {}
-    func set(_ key: String, _ value: String) async throws {}
+    func queueMail(to user: String) async throws { Heard.note("mail") }
+    func dropMail(to user: String) async throws { Heard.note("withdraw") }
+    func set(_ key: String, _ value: String) async throws { Heard.note("save") }
     func get(_ key: String) async throws -> String? { nil }
 }
-let mailer: any LoginObserver = given()

@@ -2,7 +2,5 @@
 
 import TokenVaultTesting
 
-func given<T>() -> T { fatalError("only compiled") }
-
 let time = ManualTimeSource()
 let transport = ScriptedTransport()
