@@ -11,6 +11,9 @@ public import TokenVault
 /// ```
 ///
 /// It knows when the vaults that use it are working: see ``isAtRest`` and ``passing(step:_:)``.
+///
+/// A call that itself waits, such as one whose reply was lost, waits for ever if nobody advances the clock. When that has
+/// lasted for five real seconds, the clock says so on standard error, once.
 public final class ManualTimeSource: TimeSource {
     private struct Sleeper {
         let wakesAt: Duration
@@ -24,6 +27,10 @@ public final class ManualTimeSource: TimeSource {
         var jump = Duration.zero
         var sleepers: [Int: Sleeper] = [:]
         var nextID = 0
+        /// How often time was advanced.
+        var advances = 0
+        /// Whether ``Watch`` looks at the sleeping tasks; false again when none is left, and true for good once it spoke.
+        var isWatched = false
         /// The tasks that are about to sleep, and whether they have been cancelled meanwhile.
         var arriving: [Int: Bool] = [:]
     }
@@ -31,10 +38,16 @@ public final class ManualTimeSource: TimeSource {
     private let start: Date
     private let state = Mutex(State())
     private let tasksAtWork = Atomic<Int>(0)
+    private let watch: Watch
 
     /// - Parameter start: By default a fixed date, so that every run is the same.
-    public init(start: Date = Date(timeIntervalSince1970: 1_800_000_000)) {
+    public convenience init(start: Date = Date(timeIntervalSince1970: 1_800_000_000)) {
+        self.init(start: start, watch: .real)
+    }
+
+    package init(start: Date = Date(timeIntervalSince1970: 1_800_000_000), watch: Watch) {
         self.start = start
+        self.watch = watch
     }
 
     public func now() -> Date {
@@ -48,6 +61,7 @@ public final class ManualTimeSource: TimeSource {
     public func advance(by duration: Duration) {
         let woken = state.withLock { state in
             state.elapsed += duration
+            state.advances += 1
             let due = state.sleepers.filter { $0.value.wakesAt <= state.elapsed }
             for (id, sleeper) in due {
                 state.sleepers[id] = nil
@@ -111,11 +125,13 @@ public final class ManualTimeSource: TimeSource {
 
     public func sleep(for duration: Duration) async throws {
         let work = WorkToken.current
-        let id = state.withLock { state in
+        let (id, isWatched) = state.withLock { state in
             state.nextID += 1
             state.arriving[state.nextID] = false
-            return state.nextID
+            defer { state.isWatched = true }
+            return (state.nextID, state.isWatched)
         }
+        if !isWatched { startWatch() }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                 let result: Result<Void, any Error>? = state.withLock { state in
@@ -140,6 +156,37 @@ public final class ManualTimeSource: TimeSource {
             sleeper?.continuation.resume(throwing: CancellationError())
         }
     }
+
+    /// Speaks if time stands still while a task waits for it. It does not keep the clock alive.
+    private func startWatch() {
+        let watch = watch
+        Task.detached { [weak self] in
+            while let seen = self?.state.withLock({ (advances: $0.advances, lastSleeper: $0.nextID) }) {
+                await watch.wait()
+                guard let self else { return }
+                let isOver = state.withLock { state in
+                    if state.sleepers.isEmpty, state.arriving.isEmpty { state.isWatched = false }
+                    return !state.isWatched
+                }
+                if isOver { return }
+                guard isStuck(since: seen.advances, with: seen.lastSleeper) else { continue }
+                return watch.say(Self.advice)
+            }
+        }
+    }
+
+    /// Whether a task that slept then still sleeps, no task works, and time was not advanced meanwhile.
+    private func isStuck(since advances: Int, with lastSleeper: Int) -> Bool {
+        isAtRest
+            && state.withLock { state in
+                state.advances == advances && state.sleepers.keys.contains { $0 <= lastSleeper }
+            }
+    }
+
+    private static let advice = """
+        ManualTimeSource: a task has waited for this clock for five real seconds, and nobody advances it. Advance it by \
+        `advance(by:)`, or make the call that waits inside of `time.passing { … }`, which does.
+        """
 
     /// For tests of the clock itself: the records that it still keeps of finished sleeps.
     package var keptCancellations: Int { state.withLock { $0.arriving.count } }

@@ -45,13 +45,13 @@ public struct ScriptedReply: Sendable {
 
     /// A provider that rotates: each request gets fresh tokens. For ``ScriptedTransport/fallback``; every token
     /// contains ``Sample/marker``.
-    public static func freshTokens(expiresIn: Int? = 3_600) -> ScriptedReply {
+    public static func freshTokens(expiresIn: Int? = 3_600, tokenType: String = "Bearer") -> ScriptedReply {
         let count = Counter()
         return ScriptedReply { request throws(HTTPTransportError) in
             let name = String(count.next())
             let tokens = ScriptedReply.tokens(
                 accessToken: Sample.marker + "access-fresh-" + name,
-                refreshToken: Sample.marker + "refresh-fresh-" + name, expiresIn: expiresIn)
+                refreshToken: Sample.marker + "refresh-fresh-" + name, expiresIn: expiresIn, tokenType: tokenType)
             return try await tokens.answer(request)
         }
     }

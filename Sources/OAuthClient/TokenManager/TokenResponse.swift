@@ -14,7 +14,8 @@ public struct SuccessfulTokenResponse: Sendable {
     public let expiresIn: Duration?
     /// Nil keeps the refresh token that was sent.
     public let refreshToken: RefreshToken?
-    public let tokenType: TokenType?
+    /// `Bearer` where the reply names none.
+    public let tokenType: TokenType
     /// Nil means the scope that was requested.
     public let scope: Scope?
     public let idToken: IDToken?

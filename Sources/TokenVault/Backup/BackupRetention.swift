@@ -70,3 +70,5 @@ public struct BackupRetention: Sendable, Equatable, LosslessStringConvertible {
         return (era * 400 + yearOfEra) * 12 + (5 * dayOfYear + 2) / 153
     }
 }
+
+extension BackupRetention: NameRendering {}

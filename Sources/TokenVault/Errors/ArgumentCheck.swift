@@ -45,7 +45,9 @@ package enum ArgumentCheck {
     /// Requires that a tenant's user logs in only at providers of the same tenant.
     static func requireOneTenant(_ userId: String, _ provider: String) throws {
         guard Tenant.prefix(of: userId) == Tenant.prefix(of: provider) else {
-            throw VaultError(.unknownProvider, "the user's tenant has no such provider")
+            throw VaultError(
+                .unknownProvider, "the user's tenant has no such provider",
+                hint: "a tenant has providers of its own: add it by users.scoped(to: tenant)")
         }
     }
 

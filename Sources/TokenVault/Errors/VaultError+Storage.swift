@@ -7,7 +7,24 @@ extension VaultError {
         let retryAfter: Duration? = if case .busy = error.code { .seconds(1) } else { nil }
         var logins: [LoginID] = []
         if case .ambiguousLogin(let handles) = error.code { logins = handles.map { LoginID($0) } }
-        self.init(Code(error.code), error.message, hint: error.hint, logins: logins, retryAfter: retryAfter)
+        self.init(
+            Code(error.code), error.message, hint: error.hint ?? Self.hint(for: error.code), logins: logins,
+            retryAfter: retryAfter)
+    }
+
+    /// What an app does about an error for which the store has no hint. Names of providers are not listed: another
+    /// tenant's are not the caller's business.
+    private static func hint(for code: StoreError.Code) -> String? {
+        switch code {
+        case .notFound(.user): "addLogin or a log-in makes a user"
+        case .notFound(.login): "it was logged out, or is in another vault; a log-in makes a new one"
+        case .notFound(.provider): "addProvider makes one; a tenant has providers of its own"
+        case .notFound(.authorizationRequest):
+            "it was completed, has expired, or was begun elsewhere: begin the log-in again"
+        case .userDisabled: "enableUser lets the user log in again"
+        case .closed: "open the vault again; a manager and a service are of no use after it is closed"
+        default: nil
+        }
     }
 
     /// - Parameter login: Which login was looked for.

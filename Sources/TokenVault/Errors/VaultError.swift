@@ -35,6 +35,18 @@ public struct VaultError: Error, Sendable, Equatable {
     }
 }
 
-extension VaultError: CustomStringConvertible {
+extension VaultError: PublicRendering {
     public var description: String { message }
+
+    var shown: ShownFields {
+        ["code": code, "message": message, "hint": hint, "logins": logins, "retryAfter": retryAfter]
+    }
+
+    /// What Swift prints of an error that leaves `main`: with the hint, which is the reader's only help there.
+    var debugText: String {
+        var text = "\(code): \(message)"
+        if !logins.isEmpty { text += ": " + logins.map(\.description).joined(separator: ", ") }
+        if let hint { text += " (hint: \(hint))" }
+        return text
+    }
 }

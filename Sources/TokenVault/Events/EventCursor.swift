@@ -42,3 +42,5 @@ public struct EventCursor: Hashable, Sendable, LosslessStringConvertible {
         Hex.encode(link.array.prefix(markLength / 2))
     }
 }
+
+extension EventCursor: NameRendering {}

@@ -94,3 +94,12 @@ extension SessionEvent.Kind {
         }
     }
 }
+
+extension SessionEvent: PublicRendering {
+    var shown: ShownFields {
+        [
+            "kind": kind, "login": login, "userId": ShownFields.name(userId), "generation": generation, "date": date,
+            "answer": answer, "cursor": cursor,
+        ]
+    }
+}

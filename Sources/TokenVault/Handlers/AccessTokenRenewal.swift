@@ -60,6 +60,7 @@ public final class AccessTokenRenewal: Sendable {
     ///
     /// - Throws: ``VaultError/Code/notRefreshable`` if it has neither.
     public func renew() async throws {
+        try requireUnanswered()
         guard means.canRenew else {
             throw VaultError(
                 .notRefreshable, "the login has no refresh token and there is no handler that provides access tokens",
@@ -80,6 +81,7 @@ public final class AccessTokenRenewal: Sendable {
     ///     same token again without a later expiry, count as a transient failure.
     /// - Throws: ``VaultError/Code/invalidArgument`` if the provider's profile has no exchange.
     public func renewWithAuthToken(_ authToken: AuthToken, expiresAt: Date? = nil) async throws {
+        try requireUnanswered()
         switch means.authToken {
         case .exchange: try await give(.authToken(authToken))
         case .itself:
@@ -99,21 +101,32 @@ public final class AccessTokenRenewal: Sendable {
     }
 
     private func give(_ value: SessionAnswer) async throws {
-        let isSecond = isAnswered.withLock { $0 }
-        guard !isSecond else { throw Self.answered }
+        try requireUnanswered()
         if answer.isOpen { try await check() }
         try isAnswered.withLock { isAnswered in
             guard !isAnswered else { throw Self.answered }
             guard answer.give(value) else {
-                throw VaultError(.renewalVoid, "no caller waits for the answer to this renewal any longer")
+                throw VaultError(
+                    .renewalVoid, "no caller waits for the answer to this renewal any longer",
+                    hint: "nothing is lost: the handler is asked again when a token is needed")
             }
             isAnswered = true
         }
     }
 
-    private static var answered: VaultError {
-        VaultError(.renewalAnswered, "this renewal has been answered already")
+    /// Checked before the means: whatever the second answer is, the first one counts.
+    private func requireUnanswered() throws {
+        guard !isAnswered.withLock({ $0 }) else { throw Self.answered }
     }
+
+    private static var answered: VaultError {
+        VaultError(
+            .renewalAnswered, "this renewal has been answered already", hint: "the first answer counts: give only one")
+    }
+}
+
+extension AccessTokenRenewal: PublicRendering {
+    var shown: ShownFields { ["userId": ShownFields.name(userId), "login": login, "isLogIn": isLogIn] }
 }
 
 /// The result of asking a ``SessionHandler``.

@@ -63,3 +63,11 @@ public struct RefreshedAccessToken: Sendable {
         self.expiresAt = expiresAt ?? accessToken.claimedExpiry
     }
 }
+
+extension RefreshedAccessToken: PublicRendering {
+    var shown: ShownFields {
+        [
+            "accessToken": accessToken, "expiresAt": expiresAt,
+        ]
+    }
+}

@@ -15,4 +15,17 @@ public struct AuthorizationRequest: Sendable, Equatable {
     public let urlExpiresAt: Date
     /// After this time the request can no longer be completed.
     public let expiresAt: Date
+    /// Where the provider sends the browser; nil: where it is registered. For test doubles of a provider.
+    package let redirectURI: String?
+    /// The name that the provider puts into its callbacks (RFC 9207); nil: none.
+    package let issuer: String?
+}
+
+extension AuthorizationRequest: PublicRendering {
+    var shown: ShownFields {
+        [
+            "url": ShownFields.withoutQuery(url), "binding": binding, "urlExpiresAt": urlExpiresAt,
+            "expiresAt": expiresAt,
+        ]
+    }
 }

@@ -25,3 +25,8 @@ public struct LogInCallback: Sendable {
         Self(content: .parameters(state: state, code: code, issuer: issuer))
     }
 }
+
+extension LogInCallback: PublicRendering {
+    /// The code and the state are the browser's alone.
+    var shown: ShownFields { [:] }
+}

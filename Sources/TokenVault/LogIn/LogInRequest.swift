@@ -85,6 +85,23 @@ public struct LogInRequest: Sendable {
     }
 }
 
+extension LogInRequest: PublicRendering {
+    var shown: ShownFields {
+        switch subject {
+        case .user(let userId, let provider):
+            [
+                "userId": ShownFields.name(userId), "provider": ShownFields.name(provider),
+                "redirectURI": redirectURI, "scope": scope, "dpop": dpop, "label": label,
+            ]
+        case .login(let login, let acceptsOtherAccount):
+            [
+                "login": login, "redirectURI": redirectURI, "scope": scope, "dpop": dpop,
+                "acceptsOtherAccount": acceptsOtherAccount,
+            ]
+        }
+    }
+}
+
 /// A log-in whose subject the vault knows, and whose settings are acceptable.
 struct CheckedLogIn {
     let request: LogInRequest

@@ -59,7 +59,9 @@ extension UserManager {
     ///   if they took too long; or `CancellationError`.
     public func completeDeviceLogIn(_ logIn: DeviceLogIn) async throws -> CompletedLogIn {
         guard names.has(logIn.grant.userId) else {
-            throw VaultError(.unknownAuthorizationRequest, "there is no such log-in in this tenant")
+            throw VaultError(
+                .unknownAuthorizationRequest, "there is no such log-in in this tenant",
+                hint: "complete it by the manager that began it")
         }
         var pace = DevicePace(interval: logIn.interval)
         var nonces = logIn.grant.nonces

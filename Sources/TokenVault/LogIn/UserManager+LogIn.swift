@@ -46,7 +46,8 @@ extension UserManager {
         return AuthorizationRequest(
             url: pushed.request.map { url.reveal($0) } ?? url.reveal(), state: url.state.reveal(), binding: binding,
             urlExpiresAt: min(pushed.expiresAt ?? record.expiresAt, record.expiresAt).date,
-            expiresAt: record.expiresAt.date)
+            expiresAt: record.expiresAt.date, redirectURI: record.redirectURI,
+            issuer: provider.record.requiresIssuerInCallback ? provider.record.issuer : nil)
     }
 
     /// Completes a log-in with the provider's message to the redirect URI. If an id token comes, it is checked. Each

@@ -136,3 +136,16 @@ extension LoginRow {
         ).instant
     }
 }
+
+extension LoginState {
+    /// Tokens that came after a doubt are in use: an end from now on is an end, not the trace of a lost reply.
+    ///
+    /// Where the tokens live so briefly that they have to rest (see ``DueTime``), the next renewal comes within moments,
+    /// and says the same.
+    mutating func healDoubt() {
+        guard session.cameAfterDoubt else { return }
+        let due = nextDue
+        session.cameAfterDoubt = false
+        if nextDue != due { session.cameAfterDoubt = true }
+    }
+}

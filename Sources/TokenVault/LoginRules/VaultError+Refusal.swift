@@ -10,7 +10,7 @@ extension VaultError {
         case .terminated:
             self.init(.notLoggedIn, "the login was ended", hint: "let the user log in again")
         case .userDisabled:
-            self.init(.userDisabled, "the user is disabled")
+            self.init(.userDisabled, "the user is disabled", hint: "enableUser lets the user log in again")
         case .held:
             self.init(
                 .held, "the vault was restored, or its database server has failed over, and this login is held",
@@ -29,7 +29,9 @@ extension VaultError {
                 .tryLater, "the last renewal did not succeed and the next may not be tried yet",
                 retryAfter: max(.zero, until.since(now)))
         case .providerMissing:
-            self.init(.unknownProvider, "the login's provider is not in the vault")
+            self.init(
+                .unknownProvider, "the login's provider is not in the vault",
+                hint: "add the provider again under its name, and let the user log in again")
         case .breakerOpen(let until):
             self.init(
                 .providerMisconfigured, "the provider refused this client and is not asked again yet",
@@ -56,7 +58,7 @@ extension VaultError {
                 .refreshStalled, "another process has begun this renewal and does not finish it",
                 hint: "look for a stopped process that uses the vault, end it, or take the renewal over")
         case .closed:
-            self.init(.closed, "the vault is closed")
+            self.init(StoreError.closed)
         case .storageFull:
             self.init(
                 .storageFull, "there is too little free space for new tokens, so nothing was sent",

@@ -5,9 +5,13 @@ extension ProviderRecord.DPoPPolicy {
     func wantsKey(_ asked: Bool?) throws -> Bool {
         switch (self, asked) {
         case (.never, true?):
-            throw VaultError(.invalidArgument, "DPoP is turned off for this provider")
+            throw VaultError(
+                .invalidArgument, "DPoP is turned off for this provider",
+                hint: "leave it out, or change the provider's `dpop` to optional")
         case (.required, false?):
-            throw VaultError(.invalidArgument, "this provider requires DPoP")
+            throw VaultError(
+                .invalidArgument, "this provider requires DPoP",
+                hint: "leave it out, or change the provider's `dpop` to optional")
         case (.required, _), (.whenSupported, true?): true
         case (.never, _), (.whenSupported, _): false
         }

@@ -193,3 +193,25 @@ package enum ProviderEntry: Sendable, Equatable {
         if case .provider(let provider) = self { provider } else { nil }
     }
 }
+
+extension Provider: PublicRendering {
+    var shown: ShownFields {
+        [
+            "name": ShownFields.name(name), "issuer": issuer, "authorizationEndpoint": authorizationEndpoint,
+            "tokenEndpoint": tokenEndpoint, "clientID": clientID, "scope": scope, "redirectURI": redirectURI,
+            "dpop": dpop, "profile": profile, "apiOrigins": apiOrigins,
+        ]
+    }
+}
+
+extension ProviderRegistration: PublicRendering {
+    var shown: ShownFields {
+        [
+            "name": ShownFields.name(name), "issuer": issuer, "authorizationEndpoint": authorizationEndpoint,
+            "tokenEndpoint": tokenEndpoint, "revocationEndpoint": revocationEndpoint,
+            "pushedAuthorizationEndpoint": pushedAuthorizationEndpoint, "introspectionEndpoint": introspectionEndpoint,
+            "deviceAuthorizationEndpoint": deviceAuthorizationEndpoint, "jwksURI": jwksURI, "clientID": clientID,
+            "scope": scope, "redirectURI": redirectURI, "dpop": dpop, "profile": profile, "apiOrigins": apiOrigins,
+        ]
+    }
+}

@@ -103,3 +103,23 @@ package struct ProviderUpdate: Sendable, Equatable {
         package let current: String?
     }
 }
+
+extension ProviderChange: PublicRendering {
+    var shown: ShownFields {
+        [
+            "authorizationEndpoint": authorizationEndpoint.shown, "tokenEndpoint": tokenEndpoint,
+            "clientID": clientID, "promotesNextSecret": promotesNextSecret, "scope": scope.shown,
+            "redirectURI": redirectURI.shown, "dpop": dpop, "apiOrigins": apiOrigins,
+        ]
+    }
+}
+
+extension ProviderChange.Field {
+    fileprivate var shown: Any? {
+        switch self {
+        case .keep: nil
+        case .set(let value): value
+        case .remove: "removed"
+        }
+    }
+}

@@ -62,3 +62,11 @@ public struct AuthorizedRequest: Sendable {
         AuthorizedRequest(try await users.authorized(request, with: presented), presented, of: token, users)
     }
 }
+
+extension AuthorizedRequest: PublicRendering {
+    /// Not the header fields, which hold the token.
+    var shown: ShownFields {
+        let target = "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")"
+        return ["request": "\(request.method) \(ShownFields.withoutQuery(target))", "token": token]
+    }
+}

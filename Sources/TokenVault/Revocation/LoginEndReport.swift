@@ -41,3 +41,11 @@ public struct LoginEndReport: Sendable, Equatable {
         }
     }
 }
+
+extension LoginEndReport: PublicRendering {
+    var shown: ShownFields {
+        [
+            "ended": ended, "pending": pending, "failed": failed, "failures": failures,
+        ]
+    }
+}

@@ -78,3 +78,11 @@ extension RevocationReport.Remnants {
             }
     }
 }
+
+extension RevocationReport: PublicRendering {
+    var shown: ShownFields {
+        [
+            "results": results
+        ]
+    }
+}

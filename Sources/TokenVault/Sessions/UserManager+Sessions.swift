@@ -11,8 +11,8 @@ extension UserManager {
     /// *terminated*.
     package func sessionState(of session: SessionRef) async throws -> SessionState {
         switch session.choice {
-        case .login(let id): try await vault.sessionState(id)
-        case .user(let userId): try await vault.sessionState(userId: names.user(userId))
+        case .login(let id): try await vault.sessionState(of: id)
+        case .user(let userId): try await vault.sessionState(of: names.user(userId))
         }
     }
 

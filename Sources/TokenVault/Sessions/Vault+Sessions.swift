@@ -1,7 +1,7 @@
 import VaultStorage
 
 extension Vault {
-    func sessionState(_ login: LoginID) async throws -> SessionState {
+    func sessionState(of login: LoginID) async throws -> SessionState {
         do throws(StoreError) {
             return SessionState(try await store.session(.login(login.handle)).session, now: now)
         } catch {
@@ -10,7 +10,7 @@ extension Vault {
         }
     }
 
-    func sessionState(userId: QualifiedUserID) async throws -> SessionState {
+    func sessionState(of userId: QualifiedUserID) async throws -> SessionState {
         let userId = userId.text
         let isLoggingIn = sessions.isLoggingIn(userId)
         let listings: [LoginListing]

@@ -57,7 +57,17 @@ extension UserManager {
         }
     }
 
-    /// Renews the access token of this user's only login now, even if it is still valid: ``TokenRequest/renewed``.
+    /// **Renews** the access token of this user's only login now, even if it is still valid, and spends its refresh token.
+    ///
+    /// The name is that of other SDKs. In new code write what it means, ``accessToken(for:_:)`` with
+    /// ``TokenRequest/renewed``, which no one can mistake for the call that stores a token:
+    ///
+    /// ```swift
+    /// let token = try await users.accessToken(for: .user("alice"), .renewed)
+    /// ```
+    ///
+    /// - Warning: To store a token that you have, name it: ``updateAccessToken(userId:accessToken:expiresAt:refreshToken:)``.
+    ///   Without `accessToken:` this call goes to the provider. The compiler warns if its result is not used.
     public func updateAccessToken(userId: String) async throws -> VaultToken {
         try await accessToken(for: .user(userId), .renewed)
     }

@@ -4,7 +4,8 @@ import VaultCrypto
 import VaultStorage
 
 extension UserManager {
-    /// Sets a new access token for this login, and with it lifts the *refresh failed* flag and every postponement.
+    /// **Stores** a new access token for this login, and with it lifts the *refresh failed* flag and every postponement.
+    /// Nothing is sent, and no refresh token is spent: ``accessToken(for:_:)`` with ``TokenRequest/renewed`` renews.
     ///
     /// - Parameters:
     ///   - login: The login that gets it.
@@ -36,12 +37,14 @@ extension UserManager {
         return names.plain(await vault.describe(updated.state))
     }
 
-    /// Sets a new access token for this user's only login.
+    /// **Stores** a new access token for this user's only login, which exists: `addLogin` makes it.
     /// See ``updateAccessToken(for:accessToken:expiresAt:refreshToken:)``.
     ///
     /// ```swift
     /// try await users.updateAccessToken(userId: "alice", accessToken: AccessToken("eyJhbGciOi"))
     /// ```
+    ///
+    /// - Warning: ``updateAccessToken(userId:)``, without a token, does something else: it renews at the provider.
     @discardableResult
     public func updateAccessToken(
         userId: String, accessToken: AccessToken, expiresAt: Date? = nil, refreshToken: RefreshToken? = nil

@@ -154,3 +154,7 @@ public final class UserManager: Sendable {
         context.sessionHandlers.install(handler)
     }
 }
+
+extension UserManager: PublicRendering {
+    var shown: ShownFields { [:] }
+}

@@ -38,3 +38,12 @@ struct ClientTokenKey: Hashable, Sendable {
     let parameters: [FormParameter]
     let isBound: Bool
 }
+
+extension ClientToken: PublicRendering {
+    var shown: ShownFields {
+        [
+            "accessToken": accessToken, "tokenType": tokenType, "expiresAt": expiresAt, "scope": scope,
+            "provider": ShownFields.name(provider), "resource": resource, "generation": generation,
+        ]
+    }
+}

@@ -26,3 +26,12 @@ public struct LogInParameters: Sendable, Equatable {
 
     public init() {}
 }
+
+extension LogInParameters: PublicRendering {
+    var shown: ShownFields {
+        [
+            "resources": resources, "prompt": prompt, "maximumAge": maximumAge, "contextClasses": contextClasses,
+            "authorizationDetails": authorizationDetails, "extra": extra,
+        ]
+    }
+}

@@ -151,3 +151,23 @@ struct HiddenText: Sendable, Equatable, CustomStringConvertible, CustomDebugStri
     var debugDescription: String { description }
     var customMirror: Mirror { Mirror(self, children: [Mirror.Child](), displayStyle: .struct) }
 }
+
+extension Login: PublicRendering {
+    var shown: ShownFields {
+        [
+            "id": id, "userId": ShownFields.name(userId), "provider": ShownFields.name(provider), "state": state,
+            "label": label, "metadata": metadata, "scope": scope, "tokenType": tokenType, "generation": generation,
+            "createdAt": createdAt, "expiresAt": expiresAt, "isRefreshable": isRefreshable,
+            "isDPoPBound": isDPoPBound, "failure": failure, "needsUser": needsUser, "attributes": attributes,
+            "tokenLimit": tokenLimit,
+        ]
+    }
+}
+
+extension Login.TokenLimit: PublicRendering {
+    var shown: ShownFields {
+        [
+            "maximum": maximum, "held": held,
+        ]
+    }
+}

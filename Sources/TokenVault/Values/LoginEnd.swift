@@ -19,3 +19,12 @@ public struct LoginEnd: Sendable, Hashable {
     /// Whether the provider is asked to end the grant.
     var revokes: Bool { kind != .removed }
 }
+
+extension LoginEnd: PublicRendering {
+    var shown: ShownFields {
+        switch kind {
+        case .loggedOut, .removed: ["revokes": revokes]
+        case .terminated(let reason): ["reason": reason]
+        }
+    }
+}

@@ -65,3 +65,13 @@ public struct LoginFilter: Sendable, Equatable {
         wanted.map { wanted in found.map { wanted.utf8.elementsEqual($0.utf8) } ?? false } ?? true
     }
 }
+
+extension LoginFilter: PublicRendering {
+    var shown: ShownFields {
+        [
+            "userId": ShownFields.name(userId), "tenant": tenant, "provider": ShownFields.name(provider),
+            "standings": standings.isEmpty ? nil : standings.map(\.rawValue).sorted(), "label": label,
+            "labelPrefix": labelPrefix, "metadata": metadata, "diedBefore": diedBefore, "expiresBefore": expiresBefore,
+        ]
+    }
+}

@@ -16,3 +16,5 @@ public struct LoginID: Hashable, Sendable, LosslessStringConvertible {
 
     public var description: String { handle.description }
 }
+
+extension LoginID: NameRendering {}

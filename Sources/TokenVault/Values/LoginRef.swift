@@ -35,3 +35,14 @@ public struct LoginRef: Sendable {
         Self(choice: .userAtProvider(userId, provider: provider))
     }
 }
+
+extension LoginRef: PublicRendering {
+    var shown: ShownFields {
+        switch choice {
+        case .login(let id): ["login": id]
+        case .user(let userId): ["userId": ShownFields.name(userId)]
+        case .userAtProvider(let userId, let provider):
+            ["userId": ShownFields.name(userId), "provider": ShownFields.name(provider)]
+        }
+    }
+}

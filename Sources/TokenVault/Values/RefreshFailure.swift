@@ -36,3 +36,13 @@ public struct RefreshFailure: Equatable, Sendable {
         public static let keyMismatch = Self(code: 5)
     }
 }
+
+extension RefreshFailure: PublicRendering {
+    var shown: ShownFields {
+        [
+            "reason": reason, "date": date,
+        ]
+    }
+}
+
+extension RefreshFailure.Reason: NameRendering {}

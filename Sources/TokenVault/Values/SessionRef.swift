@@ -17,3 +17,12 @@ public struct SessionRef: Sendable {
     /// The session of this user, as the app calls them. They need not exist yet.
     public static func user(_ userId: String) -> Self { Self(choice: .user(userId)) }
 }
+
+extension SessionRef: PublicRendering {
+    var shown: ShownFields {
+        switch choice {
+        case .login(let id): ["login": id]
+        case .user(let userId): ["userId": ShownFields.name(userId)]
+        }
+    }
+}

@@ -44,3 +44,5 @@ public struct StepUpChallenge: Error, Sendable, Equatable, CustomStringConvertib
         scope = challenge["scope"].flatMap { try? Scope($0) }
     }
 }
+
+extension StepUpChallenge: NameRendering {}

@@ -28,3 +28,5 @@ public struct TerminationReason: Hashable, Sendable, CustomStringConvertible {
     /// The reasons that this version knows.
     package static let known: [TerminationReason] = [.userDisabled, .globalBan, .userDeleted, .unauthorized]
 }
+
+extension TerminationReason: NameRendering {}

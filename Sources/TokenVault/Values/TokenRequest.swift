@@ -37,6 +37,19 @@ public struct TokenRequest: Hashable, Sendable {
         self.renewsNow = renewsNow
     }
 
-    /// The login's own token, renewed now.
+    /// The login's own token, renewed now, whatever is left of it.
+    ///
+    /// ```swift
+    /// let token = try await users.accessToken(for: .user("alice"), .renewed)
+    /// ```
     public static let renewed = TokenRequest(renewsNow: true)
+}
+
+extension TokenRequest: PublicRendering {
+    var shown: ShownFields {
+        [
+            "minimumValidity": minimumValidity, "deadline": deadline, "resource": resource, "scope": scope,
+            "renewsNow": renewsNow,
+        ]
+    }
 }

@@ -17,3 +17,11 @@ package enum UserEntry: Sendable, Equatable {
     /// The row with this random handle does not open; the sentence says what is wrong.
     case damaged(handle: String, String)
 }
+
+extension User: PublicRendering {
+    var shown: ShownFields {
+        [
+            "id": ShownFields.name(id), "isEnabled": isEnabled, "logins": logins, "createdAt": createdAt,
+        ]
+    }
+}

@@ -28,13 +28,15 @@ public struct VaultToken: Sendable {
     /// Read only when someone asks: a token is made at every read.
     private let scopeText: String?
     let target: TokenTarget
+    /// Whether it came after a doubt that is not known to have passed.
+    let cameAfterDoubt: Bool
     /// Whose profile says how an API refuses it.
     let provider: ProviderHandle?
 
     init(
         accessToken: AccessToken, tokenType: TokenType, expiresAt: Timestamp?, isExpiryAssumed: Bool, scope: String?,
         login: LoginID, generation: Int64, isVolatile: Bool = false, attributes: [String: String],
-        target: TokenTarget, provider: ProviderHandle?
+        target: TokenTarget, cameAfterDoubt: Bool = false, provider: ProviderHandle?
     ) {
         self.accessToken = accessToken
         self.tokenType = tokenType
@@ -46,6 +48,17 @@ public struct VaultToken: Sendable {
         self.isVolatile = isVolatile
         self.attributes = attributes
         self.target = target
+        self.cameAfterDoubt = cameAfterDoubt
         self.provider = provider
+    }
+}
+
+extension VaultToken: PublicRendering {
+    var shown: ShownFields {
+        [
+            "accessToken": accessToken, "tokenType": tokenType, "expiresAt": expiresAt, "scope": scope,
+            "resource": resource, "login": login, "generation": generation, "isVolatile": isVolatile,
+            "attributes": attributes,
+        ]
     }
 }

@@ -43,6 +43,7 @@ extension Vault {
         return VaultToken(
             accessToken: accessToken, tokenType: type, expiresAt: expiresAt, isExpiryAssumed: isExpiryAssumed,
             scope: scope, login: LoginID(snapshot.login), generation: generation,
-            attributes: snapshot.session.attributes, target: target, provider: snapshot.provider)
+            attributes: snapshot.session.attributes, target: target,
+            cameAfterDoubt: snapshot.session.cameAfterDoubt, provider: snapshot.provider)
     }
 }

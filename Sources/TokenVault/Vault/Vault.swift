@@ -234,3 +234,7 @@ extension Vault {
         try await VaultError.translating { try await change(handle, body) }
     }
 }
+
+extension Vault: PublicRendering {
+    var shown: ShownFields { [:] }
+}

@@ -73,3 +73,5 @@ private struct SQLiteEngine: VaultEngine {
 
     func migrationSnapshots() throws -> [MigrationSnapshot] { try SQLiteVaultStore.migrationSnapshots(at: path) }
 }
+
+extension VaultLocation: NameRendering {}

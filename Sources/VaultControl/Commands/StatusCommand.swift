@@ -85,7 +85,16 @@ struct StatusCommand: VaultCommand {
             .data("engine", status.engine.kind.rawValue),
             Field("engineVersion", status.engine.version).label(status.engine.kind.rawValue).words(engine),
             .data("sqliteIsAffectedByWALReset", status.engine.canLoseCommits),
-            Field("lockedMemory", status.lockedMemory.rawValue),
+            Field("lockedMemory", status.lockedMemory.rawValue).words(Self.words(for: status.lockedMemory)),
         ]
+    }
+
+    /// Not the word that programs get: `full` reads as if none were left.
+    static func words(for memory: LockedMemoryState) -> String {
+        switch memory {
+        case .full: "all keys are kept out of swap"
+        case .partial: "some keys may be written to swap"
+        case .none: "keys may be written to swap"
+        }
     }
 }

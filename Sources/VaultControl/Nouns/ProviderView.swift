@@ -17,9 +17,10 @@ enum ProviderView {
 
     static func record(_ provider: Provider) -> OutputRecord {
         let secrets = provider.clientSecretCount
+        let tenant = Tenant.of(provider.name)
         return [
-            Field("name", provider.name).column("NAME"),
-            Field("tenant", Tenant.of(provider.name)?.tenant.name),
+            Field("name", provider.name).words(tenant?.userId ?? provider.name).column("NAME"),
+            Field("tenant", tenant?.tenant.name),
             Field("issuer", provider.issuer?.rawValue)
                 .column("ISSUER", provider.issuer?.rawValue ?? provider.tokenEndpoint.rawValue),
             Field("authorizationEndpoint", provider.authorizationEndpoint?.rawValue),

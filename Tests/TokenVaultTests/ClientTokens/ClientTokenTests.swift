@@ -153,7 +153,7 @@ struct ClientTokenTests {
     }
 
     @Test func aPublicClientGetsNoneAndIsNotAsked() async throws {
-        var provider = try Sample.provider()
+        var provider = Sample.provider()
         provider.authentication = .none
         let world = try await World(provider: provider)
         #expect(await code { try await world.users.clientToken(provider: "acme") } == .providerMisconfigured)
@@ -171,7 +171,7 @@ struct ClientTokenTests {
     }
 
     @Test func theSecretThatTheServerTakesComesFirstFromThenOn() async throws {
-        var provider = try Sample.provider()
+        var provider = Sample.provider()
         provider.alternativeSecrets = [try ClientSecret("CANARY-next")]
         let world = try await World(provider: provider)
         world.transport.enqueue(.error("invalid_client", status: .unauthorized), reply("c1"), reply("c2"))

@@ -107,7 +107,7 @@ struct AppTimeTests {
         try await world.addPlainLogin()
         handler.enqueue { _, _ in
             seen.value.append((Self.request, Task.currentPriority))
-            return RefreshedAccessToken(accessToken: try Sample.accessToken("2"))
+            return RefreshedAccessToken(accessToken: Sample.accessToken("2"))
         }
         world.expire()
         let name = try await Task(priority: .background) {

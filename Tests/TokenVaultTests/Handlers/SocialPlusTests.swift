@@ -73,6 +73,30 @@ struct SocialPlusTests {
         #expect(try await world.vault.login(login.id).notBefore == nil)
     }
 
+    /// Neither a refresh token nor a handler, and a provider without an exchange: the first answer counts nonetheless.
+    @Test(arguments: [false, true])
+    func aSecondAnswerIsRefusedBeforeItsMeans(hasProvider: Bool) async throws {
+        let handler = RecordingSessionHandler(keeps: true)
+        let world = try await World()
+        world.users.setSessionHandler(handler)
+        _ = try await world.users.addLogin(
+            userId: "alice", provider: hasProvider ? "acme" : nil, accessToken: Sample.accessToken(),
+            expiresAt: world.now.addingTimeInterval(3_600))
+        world.expire()
+        let caller = Task { await errorCode { _ = try await world.users.accessToken(userId: "alice") } }
+        await handler.waitForQuestion()
+        let renewal = try #require(handler.last)
+        #expect(await errorCode { try await renewal.renew() } == .notRefreshable)
+        if hasProvider {
+            #expect(await errorCode { try await renewal.renewWithAuthToken(AuthToken("x")) } == .invalidArgument)
+        }
+        try await renewal.unableToRetrieveAuthToken()
+        #expect(await errorCode { try await renewal.renew() } == .renewalAnswered)
+        #expect(await errorCode { try await renewal.renewWithAuthToken(AuthToken("x")) } == .renewalAnswered)
+        #expect(await errorCode { try await renewal.unableToRetrieveAuthToken() } == .renewalAnswered)
+        #expect(await caller.value == .tryLater)
+    }
+
     @Test(arguments: ["update", "updateElsewhere", "logOut", "disable", "newHandler", "noHandler", "close"])
     func theRenewalIsVoidOnceSuperseded(by change: String) async throws {
         let handler = RecordingSessionHandler(keeps: true)
@@ -82,7 +106,7 @@ struct SocialPlusTests {
         let caller = Task { try? await world.users.accessToken(userId: "alice").name }
         await handler.waitForQuestion()
         let renewal = try #require(handler.last)
-        let (token, expiry) = (try Sample.accessToken("2"), world.now.addingTimeInterval(3_600))
+        let (token, expiry) = (Sample.accessToken("2"), world.now.addingTimeInterval(3_600))
         switch change {
         case "update":
             _ = try await world.users.updateAccessToken(for: .login(login.id), accessToken: token, expiresAt: expiry)

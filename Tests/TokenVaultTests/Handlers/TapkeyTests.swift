@@ -29,7 +29,7 @@ struct TapkeyTests {
         let gate = Gate()
         handler.enqueue { _, _ in
             await gate.pass()
-            return RefreshedAccessToken(accessToken: try Sample.accessToken("2"))
+            return RefreshedAccessToken(accessToken: Sample.accessToken("2"))
         }
         world.expire()
         try await withThrowingTaskGroup(of: String.self) { group in
@@ -247,7 +247,7 @@ struct TapkeyTests {
         let gate = Gate()
         handler.enqueue { _, _ in
             if listens { try await world.time.sleep(for: .seconds(600)) } else { await gate.pass() }
-            return RefreshedAccessToken(accessToken: try Sample.accessToken("late"))
+            return RefreshedAccessToken(accessToken: Sample.accessToken("late"))
         }
         world.expire()
         let outcome = await world.withTimePassing { await code { try await world.users.accessToken(userId: "alice") } }
@@ -264,7 +264,7 @@ struct TapkeyTests {
         let gate = Gate()
         handler.enqueue { _, _ in
             await gate.pass()
-            return RefreshedAccessToken(accessToken: try Sample.accessToken("late"))
+            return RefreshedAccessToken(accessToken: Sample.accessToken("late"))
         }
         world.expire()
         let caller = Task { try await world.users.accessToken(userId: "alice").name }
@@ -336,7 +336,7 @@ struct TapkeyTests {
         let users = world.users
         handler.enqueue { userId, _ in
             _ = try await users.accessToken(userId: userId)
-            return RefreshedAccessToken(accessToken: try Sample.accessToken("never"))
+            return RefreshedAccessToken(accessToken: Sample.accessToken("never"))
         }
         world.expire()
         #expect(await code { try await world.users.accessToken(userId: "alice") } == .tryLater)
@@ -344,7 +344,7 @@ struct TapkeyTests {
 
     private static let forever: RecordingHandler.Answer = { _, _ in
         try await ContinuousClock().sleep(for: .seconds(60))
-        return RefreshedAccessToken(accessToken: try Sample.accessToken("late"))
+        return RefreshedAccessToken(accessToken: Sample.accessToken("late"))
     }
 }
 

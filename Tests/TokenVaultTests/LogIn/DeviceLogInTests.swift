@@ -12,7 +12,7 @@ import TokenVaultTesting
 @Suite(.tags(.everyEngine))
 struct DeviceLogInTests {
     private func world(dpop: DPoPPolicy = .optional) async throws -> World {
-        var provider = try Sample.provider(dpop: dpop)
+        var provider = Sample.provider(dpop: dpop)
         provider.deviceAuthorizationEndpoint = try EndpointURL("https://acme.example/device_authorization")
         return try await World(provider: provider)
     }

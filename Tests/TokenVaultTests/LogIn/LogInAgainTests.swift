@@ -205,7 +205,7 @@ struct LogInAgainTests {
     // MARK: Whose account
 
     private func openID() async throws -> World {
-        var registration = try Sample.provider()
+        var registration = Sample.provider()
         registration.scope = try Scope("openid read")
         return try await World(provider: registration)
     }
@@ -275,7 +275,7 @@ struct LogInAgainTests {
 
     /// Google ends all that the user has granted with any of the tokens.
     @Test func aGrantThatTheNewChainSharesIsNotRevoked() async throws {
-        var registration = try Sample.provider()
+        var registration = Sample.provider()
         registration.profile = "google"
         let world = try await World(provider: registration)
         let login = try await world.addChain(name: "1")

@@ -15,7 +15,7 @@ struct LogInIDTokenTests {
     private let key = P256.Signing.PrivateKey()
 
     private func world(keys: Bool = false) async throws -> World {
-        var registration = try Sample.provider()
+        var registration = Sample.provider()
         registration.scope = try Scope("openid read")
         registration.jwksURI = keys ? try EndpointURL(Self.jwks) : nil
         return try await World(provider: registration)
@@ -125,7 +125,7 @@ struct LogInIDTokenTests {
     }
 
     @Test func aProfileMaySayThatThereIsNone() async throws {
-        var registration = try Sample.provider()
+        var registration = Sample.provider()
         registration.scope = try Scope("openid read")
         registration.profileDocument = Array(
             #"""

@@ -12,7 +12,7 @@ struct LogInParameterTests {
     }
 
     private func pushing(_ change: (inout ProviderRegistration) -> Void = { _ in }) throws -> ProviderRegistration {
-        var registration = try Sample.provider()
+        var registration = Sample.provider()
         registration.pushedAuthorizationEndpoint = try EndpointURL("https://acme.example/par")
         registration.requiresPushedRequests = true
         change(&registration)
@@ -172,7 +172,7 @@ struct LogInParameterTests {
     }
 
     @Test func anErrorWithoutAnIssuerIsNotBelievedAndShown() async throws {
-        var registration = try Sample.provider()
+        var registration = Sample.provider()
         registration.requiresIssuerInCallback = true
         let world = try await World(provider: registration)
         let request = try await world.users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))

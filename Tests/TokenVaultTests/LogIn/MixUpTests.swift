@@ -11,14 +11,14 @@ struct MixUpTests {
     private func other(
         _ redirectURI: String = "https://app.example/callback", named: Bool = false
     ) throws -> ProviderRegistration {
-        var registration = try Sample.provider(name: "other")
+        var registration = Sample.provider(name: "other")
         registration.redirectURI = try RedirectURI(redirectURI)
         registration.requiresIssuerInCallback = named
         return registration
     }
 
     private func naming() throws -> ProviderRegistration {
-        var registration = try Sample.provider()
+        var registration = Sample.provider()
         registration.requiresIssuerInCallback = true
         return registration
     }
@@ -75,7 +75,7 @@ struct MixUpTests {
 
     @Test func twoClientsOfOneServerMayShareOne() async throws {
         let world = try await World()
-        var registration = try Sample.provider(name: "other")
+        var registration = Sample.provider(name: "other")
         registration.redirectURI = try RedirectURI("https://app.example/callback")
         registration.tokenEndpoint = try EndpointURL("https://acme.example/token")
         try await world.vault.addProvider(registration)
@@ -148,7 +148,7 @@ struct MixUpTests {
 
     @Test func anAssertionIsForAnIssuer() async throws {
         let world = try await World()
-        var registration = try Sample.provider(name: "other")
+        var registration = Sample.provider(name: "other")
         registration.authentication = .privateKeyJWT(
             try ClientAssertionKey(pem: P256.Signing.PrivateKey().pemRepresentation))
         registration.issuer = nil

@@ -12,7 +12,7 @@ import VaultStorage
 /// Client secrets while they are exchanged: which one is good is learnt, and never with a refresh token.
 struct ClientSecretTests {
     private func world(_ change: (inout ProviderRegistration) throws -> Void = { _ in }) async throws -> World {
-        var registration = try Sample.provider()
+        var registration = Sample.provider()
         registration.alternativeSecrets = [try ClientSecret("CANARY-second"), try ClientSecret("CANARY-third")]
         try change(&registration)
         return try await World(provider: registration)

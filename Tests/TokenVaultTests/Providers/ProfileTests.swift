@@ -10,7 +10,7 @@ struct ProfileTests {
     private func provider(
         _ profile: String, _ change: (inout ProviderRegistration) throws -> Void = { _ in }
     ) throws -> ProviderRegistration {
-        var registration = try Sample.provider()
+        var registration = Sample.provider()
         registration.profile = profile
         try change(&registration)
         return registration

@@ -78,7 +78,7 @@ struct BudgetTests {
     }
 
     private func worldWithSecrets() async throws -> World {
-        var registration = try Sample.provider()
+        var registration = Sample.provider()
         registration.alternativeSecrets = [try ClientSecret("CANARY-second"), try ClientSecret("CANARY-third")]
         return try await World(provider: registration)
     }

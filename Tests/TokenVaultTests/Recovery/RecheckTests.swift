@@ -185,7 +185,7 @@ struct RecheckTests {
     /// A nonce is fetched first, or was refused: until the reply is there, much may happen to a login.
     @Test(arguments: [true, false])
     func aTokenWhoseTimeIsOverDoesNotFollowAnotherRequest(isFetched: Bool) async throws {
-        var registration = try Sample.provider()
+        var registration = Sample.provider()
         registration.dpop = .required
         if isFetched {
             registration.profileDocument = Array(

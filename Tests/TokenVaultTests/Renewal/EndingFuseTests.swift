@@ -99,7 +99,7 @@ struct EndingFuseTests {
     }
 
     @Test func asManyAsAreSaid() async throws {
-        var registration = try Sample.provider()
+        var registration = Sample.provider()
         registration.mostDeaths = 2
         let world = try await World(provider: registration)
         let logins = try await chains(5, in: world)
@@ -146,7 +146,7 @@ struct EndingFuseTests {
     // MARK: Keeping what was ended
 
     @Test func whatIsKeptCanBeRevivedForAWhile() async throws {
-        var registration = try Sample.provider()
+        var registration = Sample.provider()
         registration.daysEndedIsKept = 3
         let world = try await World(provider: registration)
         let logins = try await chains(2, in: world)
@@ -168,7 +168,7 @@ struct EndingFuseTests {
     }
 
     @Test func aKeyIsDestroyedAtOnceAllTheSame() async throws {
-        var registration = try Sample.provider()
+        var registration = Sample.provider()
         registration.daysEndedIsKept = 3
         let world = try await World(provider: registration)
         let login = try await world.addChain(dpopKey: .generate())

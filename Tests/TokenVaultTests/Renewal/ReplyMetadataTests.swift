@@ -13,7 +13,7 @@ struct ReplyMetadataTests {
     private func world(_ profile: String, _ change: (inout ProviderRegistration) throws -> Void = { _ in }) async throws
         -> World
     {
-        var registration = try Sample.provider()
+        var registration = Sample.provider()
         registration.profile = profile
         try change(&registration)
         return try await World(provider: registration)

@@ -23,7 +23,7 @@ final class RecordingHandler: TokenRefreshHandler {
 
     /// Answers with a token of this name.
     static func token(_ name: String, expiresAt: Date? = nil) -> Answer {
-        { _, _ in RefreshedAccessToken(accessToken: try Sample.accessToken(name), expiresAt: expiresAt) }
+        { _, _ in RefreshedAccessToken(accessToken: Sample.accessToken(name), expiresAt: expiresAt) }
     }
 
     var asked: [String] { state.withLock { $0.asked } }

@@ -70,7 +70,7 @@ final class RecordingSessionHandler: SessionHandler {
 extension World {
     /// A provider that takes tokens of the app's own server.
     static func provider(exchange: String) throws -> ProviderRegistration {
-        var registration = try Sample.provider()
+        var registration = Sample.provider()
         registration.profileDocument = Array(
             """
             {"profile":1,"name":"own","title":"Own","source":[{"url":"https://acme.example/","read":"2026-11-21"}],

@@ -33,7 +33,7 @@ final class RotatingServer: Sendable {
 
 extension World {
     static func profile(_ fields: String) throws -> ProviderRegistration {
-        var registration = try Sample.provider()
+        var registration = Sample.provider()
         let text = #"{"profile":1,"name":"own","source":[{"url":"u","read":"2026-01-31"}],\#(fields)}"#
         registration.profileDocument = Array(text.utf8)
         return registration

@@ -41,7 +41,7 @@ extension World {
 
     /// A provider of which this is known, as a profile's file says it.
     static func provider(refresh: String) throws -> ProviderRegistration {
-        var registration = try Sample.provider()
+        var registration = Sample.provider()
         registration.profileDocument = Array(
             """
             {"profile":1,"name":"own","title":"Own","source":[{"url":"https://acme.example/","read":"2026-11-21"}],

@@ -138,7 +138,7 @@ struct TenantTests {
         #expect(await code { try await world.vault.user(name) } == .invalidArgument)
         #expect(await code { try await world.vault.logins(ofUser: name) } == .invalidArgument)
         #expect(await code { try await users.sessionState(of: .user(name)) } == .invalidArgument)
-        var registration = try Sample.provider()
+        var registration = Sample.provider()
         registration.name = "\u{1D}one\u{1D}b"
         let planted = registration
         #expect(await code { try await world.vault.addProvider(planted) } == .invalidArgument)

@@ -127,7 +127,7 @@ struct TestDoubleTests {
         let users = try await UserManager(
             vault: world.vault, transport: world.transport, refreshHandler: handler, options: .deterministic)
         try await world.addPlainLogin()
-        handler.enqueue(try Sample.accessToken("2"), expiresAt: world.now.addingTimeInterval(9_000))
+        handler.enqueue(Sample.accessToken("2"), expiresAt: world.now.addingTimeInterval(9_000))
         handler.failure = .temporary
         world.expire()
         #expect(await code { try await users.accessToken(userId: "alice") } == .tryLater)

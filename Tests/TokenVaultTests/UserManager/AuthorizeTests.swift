@@ -54,7 +54,7 @@ struct AuthorizeTests {
         let first = try claims(request)
         #expect(first.contains(#""htm":"PUT""#))
         #expect(first.contains(#""htu":"https://api.example/a%2Fb""#))
-        #expect(first.contains(#""ath":"\#(DPoPProof.hash(of: try Sample.accessToken()))""#))
+        #expect(first.contains(#""ath":"\#(DPoPProof.hash(of: Sample.accessToken()))""#))
         #expect(!first.contains("nonce"))
         try await world.users.authorize(&request, for: .login(login.id))
         #expect(try claims(request) != first)
@@ -179,7 +179,7 @@ struct AuthorizeTests {
     // MARK: What providers say in their own ways
 
     private func world(profile: String) async throws -> World {
-        var registration = try Sample.provider()
+        var registration = Sample.provider()
         registration.profile = profile
         return try await World(provider: registration)
     }

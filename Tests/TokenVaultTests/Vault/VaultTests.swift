@@ -97,7 +97,7 @@ struct VaultTests {
 
     @Test func anEndpointOnThisMachineStaysAllowed() async throws {
         let world = try await World()
-        var registration = try Sample.provider(name: "plain")
+        var registration = Sample.provider(name: "plain")
         #expect(throws: OAuthValueError.self) { try EndpointURL("http://127.0.0.1:8080/token") }
         registration.tokenEndpoint = try EndpointURL("http://127.0.0.1:8080/token", allowsInsecureLoopback: true)
         let added = try await world.vault.addProvider(registration)

@@ -1,6 +1,7 @@
 import EngineSupport
 import ArgumentParser
 import Testing
+import VaultAdministration
 
 @testable import VaultControl
 
@@ -17,5 +18,20 @@ struct StatusCommandTests {
         for arguments in [["--brief", "--all"], ["--brief", "--provider", "acme"]] {
             #expect(throws: (any Error).self) { try StatusCommand.parse(arguments) }
         }
+    }
+
+    /// `full` would read as if there were no more.
+    @Test func lockedMemoryReadsAsWhatItIs() async throws {
+        #expect(StatusCommand.words(for: .full) == "all keys are kept out of swap")
+        for memory in [VaultStatus.LockedMemory.partial, .none] {
+            #expect(StatusCommand.words(for: memory).contains("may be written to swap"))
+        }
+        let harness = try Harness()
+        try await harness.run("init")
+        let text = try await harness.run("status").output
+        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("locked memory") })
+        #expect(line.hasSuffix("swap"))
+        let word = try await harness.run("status", "--json").json["lockedMemory"] as? String
+        #expect(["full", "partial", "none"].contains(word))
     }
 }

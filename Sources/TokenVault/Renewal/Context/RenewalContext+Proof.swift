@@ -9,13 +9,17 @@ extension RenewalContext {
     }
 
     /// A resource server has accepted this token: the provider has really issued it, and the previous refresh token is
-    /// useless now.
+    /// useless now. If it came after a doubt, the doubt has passed.
     func prove(_ token: VaultToken) {
-        guard let entry = unproven.take(token.login.handle, generation: Int64(token.generation)),
-            vault.flightStarted()
-        else { return }
+        let (login, generation) = (token.login.handle, Int64(token.generation))
+        var entry = unproven.take(login, generation: generation)
+        // Another process may have renewed.
+        if entry == nil, token.cameAfterDoubt, unproven.isFirstProof(of: login, generation: generation) {
+            entry = .init(login: login, generation: generation, since: vault.now)
+        }
+        guard let entry, vault.flightStarted() else { return }
         vault.spawn {
-            await self.forgetPrevious(entry)
+            await self.forgetPrevious(entry, isProven: true)
             self.vault.flightEnded()
         }
     }
@@ -29,16 +33,17 @@ extension RenewalContext {
             vault.logger.debug("unusable replies could not be erased yet")
         }
         for entry in unproven.takeAll(before: vault.now.advanced(by: .zero - RefreshRecord.longestKept)) {
-            await forgetPrevious(entry)
+            await forgetPrevious(entry, isProven: false)
         }
     }
 
-    private func forgetPrevious(_ entry: UnprovenTokens.Entry) async {
+    /// - Parameter isProven: Whether a resource server has accepted the new token. Otherwise time alone has passed.
+    private func forgetPrevious(_ entry: UnprovenTokens.Entry, isProven: Bool) async {
         do {
             try await vault.change(entry.login) { state in
-                guard state.position.generation == entry.generation, state.refresh?.previousRefresh != nil,
-                    state.refresh?.previousRole != .successor
-                else { return }
+                guard state.position.generation == entry.generation else { return }
+                if isProven { state.healDoubt() }
+                guard state.refresh?.previousRefresh != nil, state.refresh?.previousRole != .successor else { return }
                 state.refresh?.forgetPrevious()
                 state.auditEvents.append(AuditEvent(.renewalProven))
             }

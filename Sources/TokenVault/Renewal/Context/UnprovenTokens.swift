@@ -2,6 +2,7 @@ import Synchronization
 import VaultStorage
 
 /// Logins that got a new refresh token here that is not proven to work yet: the previous one is still kept for them.
+/// And the latest proof of each login whose tokens came after a doubt, so that one proof is recorded once.
 ///
 /// In memory and bounded: a predecessor forgotten here is erased with the next renewal.
 final class UnprovenTokens: Sendable {
@@ -14,11 +15,20 @@ final class UnprovenTokens: Sendable {
     static let capacity = 10_000
 
     private let entries = Mutex<[LoginHandle: Entry]>([:])
+    private let proven = Mutex<[LoginHandle: Int64]>([:])
 
     func note(_ entry: Entry) {
         entries.withLock { entries in
             guard entries.count < Self.capacity || entries[entry.login] != nil else { return }
             entries[entry.login] = entry
+        }
+    }
+
+    /// Whether this is the first proof of this generation here.
+    func isFirstProof(of login: LoginHandle, generation: Int64) -> Bool {
+        proven.withLock { proven in
+            if proven.count >= Self.capacity { proven = [:] }
+            return proven.updateValue(generation, forKey: login) != generation
         }
     }
 

@@ -104,7 +104,9 @@ final class RenewalEngine: Sendable {
                     throw VaultError(.superseded, current: current, now: vault.now)
                 }
             case .cancelled, .deadlinePassed:
-                throw VaultError(.deadlineExceeded, "the renewal took longer than the caller wanted to wait")
+                throw VaultError(
+                    .deadlineExceeded, "the renewal took longer than the caller wanted to wait",
+                    hint: "the renewal continues: ask again, or with a longer deadline")
             }
         }
     }

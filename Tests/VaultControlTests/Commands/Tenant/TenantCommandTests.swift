@@ -42,7 +42,7 @@ struct TenantCommandTests {
             let added = try await run(
                 "provider", "add", "acme", "--issuer", world.server.issuer, "--client-id", "demo",
                 "--allow-insecure-loopback", "--redirect-uri", "https://app.example/callback")
-            #expect(added.output.contains("name\tcontoso/acme\n"), "\(added.output)")
+            #expect(added.output.hasPrefix("name\tacme\ntenant\tcontoso\n"), "\(added.output)")
             let grant = try #require(world.server.issueGrant(user: "alice"))
             let login = try await world.harness.run(
                 ["login", "add", "--user", "alice", "--provider", "acme", "--refresh-token", "-"] + contoso,
