@@ -63,6 +63,19 @@ public struct ScriptedReply: Sendable {
         .json(#"{"error":"\#(code)"}"#, status: status, headers: headers)
     }
 
+    /// An API that rejects the access token (RFC 6750 §3.1).
+    ///
+    /// - Parameter scheme: `DPoP` for a token that is bound to a key.
+    public static func invalidToken(scheme: String = "Bearer") -> ScriptedReply {
+        .status(.unauthorized, headers: [.wwwAuthenticate: #"\#(scheme) error="invalid_token""#])
+    }
+
+    /// An API that wants this nonce in the proof (RFC 9449 §9).
+    public static func nonceChallenge(_ nonce: String) -> ScriptedReply {
+        .status(
+            .unauthorized, headers: [.wwwAuthenticate: #"DPoP error="use_dpop_nonce""#, .dpopNonce: nonce])
+    }
+
     /// No reply.
     public static func failure(_ phase: HTTPTransportError.Phase, _ code: HTTPTransportError.Code) -> ScriptedReply {
         ScriptedReply { _ throws(HTTPTransportError) in throw HTTPTransportError(phase, code) }

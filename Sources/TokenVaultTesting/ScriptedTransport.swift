@@ -11,6 +11,12 @@ import Synchronization
 ///
 /// Replies are used up in order; when none is left, ``fallback`` answers. While a failure is simulated, it answers
 /// instead of both, and the script is unchanged.
+///
+/// It stands for the provider, as the transport of a `UserManager`, or for an API, as that of an `AuthorizingClient`:
+///
+/// ```swift
+/// let api = ScriptedTransport([.invalidToken(), .json(#"{"name":"Alice"}"#)])
+/// ```
 public final class ScriptedTransport: HTTPTransport {
     /// A request that was sent.
     public struct SentRequest: Sendable {
@@ -23,6 +29,12 @@ public final class ScriptedTransport: HTTPTransport {
             self.request = request
             self.body = body
             self.timeout = timeout
+        }
+
+        /// How the request is authorized, such as `Bearer` or `DPoP`; nil if it is not. The credentials are in the
+        /// header field.
+        public var authorizationScheme: String? {
+            request.headerFields[.authorization].map { String($0.prefix { $0 != " " }) }
         }
 
         /// The path without the query.
@@ -96,6 +108,16 @@ public final class ScriptedTransport: HTTPTransport {
         }
         return try await reply.answer(sent)
     }
+}
+
+extension ScriptedTransport.SentRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Method and URL without the query, scheme of the authorization, length of the body. Nothing of it is secret.
+    public var description: String {
+        let url = "\(request.scheme ?? "")://\(request.authority ?? "")\(path)"
+        return "\(request.method.rawValue) \(url), \(authorizationScheme ?? "not authorized"), \(body.count) bytes"
+    }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: ["request": description], displayStyle: .struct) }
 }
 
 enum FormFields {

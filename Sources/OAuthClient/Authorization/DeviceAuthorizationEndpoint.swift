@@ -41,7 +41,7 @@ package struct DeviceAuthorizationEndpoint: Sendable {
             return DeviceAuthorizationOutcome(reply, sender.binding, retryAfter: delay)
         case .failure(let error): return .failed(error, nil, retryAfter: nil)
         case nil:
-            let code: HTTPTransportError.Code = Task.isCancelled ? .cancelled : .refused
+            let code: HTTPTransportError.Code = Task.isCancelled ? .cancelled : .unsigned
             return .failed(HTTPTransportError(.notSent, code), nil, retryAfter: nil)
         }
     }

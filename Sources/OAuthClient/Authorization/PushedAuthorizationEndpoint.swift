@@ -45,7 +45,7 @@ package struct PushedAuthorizationEndpoint: Sendable {
         case .reply(let reply): return PushedAuthorizationOutcome(reply, sender.binding, now: sent.repliedAt)
         case .failure(let error): return .failed(error, nil, retryAfter: nil)
         case nil:
-            let code: HTTPTransportError.Code = Task.isCancelled ? .cancelled : .refused
+            let code: HTTPTransportError.Code = Task.isCancelled ? .cancelled : .unsigned
             return .failed(HTTPTransportError(.notSent, code), nil, retryAfter: nil)
         }
     }

@@ -37,6 +37,8 @@ public struct HTTPTransportError: Error, Hashable, Sendable, CustomStringConvert
         /// The provider requires a client certificate, and the transport cannot present one (RFC 8705).
         public static let noClientCertificate = Code(
             "noClientCertificate", "this transport cannot present the client certificate that the provider requires")
+        /// The request could not be signed, by the client's key or the proof's. No transport has seen it.
+        public static let unsigned = Code("unsigned", "the request could not be signed")
         /// The egress proxy refused the connection.
         public static let proxy = Code("proxy", "the proxy refused the connection")
     }
@@ -45,7 +47,7 @@ public struct HTTPTransportError: Error, Hashable, Sendable, CustomStringConvert
     package static func code(named name: String) -> Code? {
         let all: [Code] = [
             .connect, .dns, .tls, .timeout, .reset, .tooLarge, .cancelled, .protocolViolation, .undecodable, .refused,
-            .noClientCertificate, .proxy,
+            .unsigned, .noClientCertificate, .proxy,
         ]
         return all.first { $0.name == name }
     }

@@ -46,7 +46,7 @@ package struct TokenAttempt: Sendable {
         switch self.reply {
         case .reply(let came): reply = came
         case .failure(let error):
-            guard error.code != .cancelled, error.code != .refused else { return nil }
+            guard error.code != .cancelled else { return nil }
             return ProviderAnswer(status: nil, error: nil, message: nil, failure: error.code)
         }
         let status = reply.response.status.code

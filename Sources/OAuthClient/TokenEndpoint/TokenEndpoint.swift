@@ -143,14 +143,14 @@ package struct TokenEndpoint: Sendable {
             if running.requestsSent > 0 {
                 guard await mayGoOn?() ?? true else {
                     nonces?.leaveGate(&running, isRefused: false)
-                    return last ?? attempt(.failure(HTTPTransportError(.notSent, .refused)), running)
+                    return last ?? attempt(.failure(HTTPTransportError(.notSent, .cancelled)), running)
                 }
                 if isRepeat, let nonces { running.takeNewest(nonces) }
             }
             prepare(&running, isRepeat: isRepeat)
             guard let form = form(running), isRepeat || !Task.isCancelled else {
                 nonces?.leaveGate(&running, isRefused: false)
-                let code: HTTPTransportError.Code = Task.isCancelled ? .cancelled : .refused
+                let code: HTTPTransportError.Code = Task.isCancelled ? .cancelled : .unsigned
                 return attempt(.failure(HTTPTransportError(.notSent, code)), running)
             }
             running.grantsSent += 1
@@ -190,7 +190,7 @@ package struct TokenEndpoint: Sendable {
         else { return nil }
         let grantType = request.parameters.filter { $0.name == "grant_type" }
         running.context.startedAt = sender.now()
-        guard let form = form(running, grantType) else { return HTTPTransportError(.notSent, .refused) }
+        guard let form = form(running, grantType) else { return HTTPTransportError(.notSent, .unsigned) }
         switch await send(form, &running) {
         case .failure(let error): return HTTPTransportError(.notSent, error.code)
         case .reply(let reply):

@@ -192,6 +192,7 @@ extension VaultError {
             self.init(
                 .logInRefused, "the provider refused this log-in's request",
                 hint: "check the scope and the parameters of this log-in", answer: answer)
+        case .failed(let error?, _, _) where error.phase == .notSent: self.init(unsent: error.code)
         case .failed(let error, let answer, let retryAfter):
             self.init(
                 error == nil ? .tryLater : .network, "the provider gave no device code",

@@ -111,7 +111,7 @@ extension UserManager {
         case .partial(let partial): await discardForRevocation(partial.refreshToken, nil, request)
         case .transient(let failure):
             if case .notSent(let code) = failure.cause {
-                return GrantNotSent(reason: VaultError(unsent: code, hint: "try again"))
+                return GrantNotSent(reason: VaultError(unsent: code))
             }
         case .misconfigured: _ = await context.findWorkingSecret(of: request.provider, within: ReplayPolicy().budget)
         default: break

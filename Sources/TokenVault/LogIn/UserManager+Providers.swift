@@ -93,6 +93,10 @@ extension ServerMetadata {
 extension VaultError {
     /// The refusal for an error in a provider's metadata.
     fileprivate init(_ error: DiscoveryError) {
+        if let unsent = error.transportError, unsent.phase == .notSent {
+            self.init(unsent: unsent.code)
+            return
+        }
         let code: Code =
             switch error.code {
             case .unreachable: .network

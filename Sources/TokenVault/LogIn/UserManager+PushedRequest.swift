@@ -32,6 +32,7 @@ extension UserManager {
             )
         case .refused(let code, let answer):
             throw VaultError(pushRefused: code, answer)
+        case .failed(let error?, _, _) where error.phase == .notSent: throw VaultError(unsent: error.code)
         case .failed(let error, let answer, let retryAfter):
             throw VaultError(
                 error == nil ? .tryLater : .network, "the provider did not accept the pushed request",

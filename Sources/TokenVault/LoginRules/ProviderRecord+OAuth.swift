@@ -26,20 +26,31 @@ extension ServerBinding {
 
 extension VaultError {
     /// The error for a request that was not sent to a provider.
-    package init(unsent code: HTTPTransportError.Code, hint: String? = nil) {
-        switch code {
-        case .noClientCertificate:
-            self.init(
-                .providerMisconfigured, code.words,
-                hint: "use AsyncHTTPTransport, or implement send(_:body:limits:showing:)")
-        // It stays so until the program or the provider's endpoints are changed.
+    package init(unsent code: HTTPTransportError.Code) {
+        let words = code.isPermanent ? code.obstacle : "the provider cannot be reached: \(code.obstacle)"
+        self.init(code.isPermanent ? .providerMisconfigured : .network, words, hint: code.hint)
+    }
+}
+
+extension HTTPTransportError.Code {
+    /// Whether waiting does not help: the app needs another transport or key, or the provider another address.
+    var isPermanent: Bool { self == .refused || self == .noClientCertificate || self == .unsigned }
+
+    /// What keeps a request from a provider.
+    var obstacle: String { self == .refused ? "the transport does not send requests to this address" : words }
+
+    /// What to do about it.
+    var hint: String {
+        switch self {
+        case .tls: "check which authority vouches for the provider's certificate, and for which name it is"
+        case .dns: "check the host of the provider's endpoints, and this machine's DNS"
+        case .proxy: "check the proxy and its credentials"
+        case .noClientCertificate: "use AsyncHTTPTransport, or implement send(_:body:limits:showing:)"
+        case .unsigned: "check the key that the client signs with"
         case .refused:
-            self.init(
-                .providerMisconfigured, "the transport does not send requests to this address",
-                hint: "plain http to this machine needs AsyncHTTPTransport.Options.allowsInsecureLoopback; "
-                    + "deniesAddress may exclude the address")
-        default:
-            self.init(.network, "the provider cannot be reached: \(code.words)", hint: hint)
+            "plain http to this machine needs AsyncHTTPTransport.Options.allowsInsecureLoopback; deniesAddress may "
+                + "exclude the address"
+        default: "check the network between this machine and the provider's endpoints"
         }
     }
 }

@@ -108,7 +108,7 @@ public struct ProviderRegistration: Sendable {
     /// Where the callback goes if a log-in does not say.
     public var redirectURI: RedirectURI?
     public var dpop: DPoPPolicy
-    /// Where its tokens may be sent by ``UserManager/authorize(_:for:_:)``, `AuthorizingClient` and `vaultctl request`:
+    /// Where its tokens may be sent by ``UserManager/authorize(_:for:_:baseURL:)``, `AuthorizingClient` and `vaultctl request`:
     /// name the APIs that you use. Empty: to every `https` URL.
     public var apiOrigins: [APIOrigin] = []
     /// Whether the server names itself in callbacks (RFC 9207). Then a callback that does not is refused.

@@ -2,21 +2,27 @@ public import FoundationEssentials
 public import HTTPTypes
 public import OAuthClient
 
-/// A request for an API that carries a token, and interprets its reply. ``UserManager/authorize(_:for:_:)`` makes it.
+/// A request for an API that carries a token, and interprets its reply. ``UserManager/authorize(_:for:_:baseURL:)`` makes it.
 ///
 /// It may be sent once: a proof is made for just this method, URL and token.
 public struct AuthorizedRequest: Sendable {
-    /// The request to send. `Authorization` is set, and for a token that is bound to a key also `DPoP`; earlier values
-    /// of the two fields are replaced.
+    /// The request to send, as it was given except for header fields: `Authorization` is set, and for a token that is
+    /// bound to a key also `DPoP`; earlier values of the two are replaced.
     public let request: HTTPRequest
     /// The login's token that it carries; nil: one of the client itself.
     public let token: VaultToken?
 
+    /// Where it is sent.
+    let target: EndpointURL
     let presented: PresentedToken
     let users: UserManager
 
-    init(_ request: HTTPRequest, _ presented: PresentedToken, of token: VaultToken? = nil, _ users: UserManager) {
+    init(
+        _ request: HTTPRequest, to target: EndpointURL, _ presented: PresentedToken, of token: VaultToken? = nil,
+        _ users: UserManager
+    ) {
         self.request = request
+        self.target = target
         self.presented = presented
         self.token = token
         self.users = users
@@ -52,14 +58,14 @@ public struct AuthorizedRequest: Sendable {
     public func outcome(
         of response: HTTPResponse, startedAt: Date? = nil, body: [UInt8]? = nil
     ) async -> ResourceReply {
-        await users.read(response, to: request, presented, startedAt, body) {
+        await users.read(response, to: request, at: target, presented, startedAt, body) {
             if let token { users.context.prove(token) }
         }
     }
 
     /// The same request with the same token, and a new proof.
     public func again() async throws -> AuthorizedRequest {
-        AuthorizedRequest(try await users.authorized(request, with: presented), presented, of: token, users)
+        try await users.authorized(request, to: target, presented, of: token)
     }
 }
 

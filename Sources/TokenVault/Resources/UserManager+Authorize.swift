@@ -1,4 +1,4 @@
-import FoundationEssentials
+public import FoundationEssentials
 public import HTTPTypes
 import OAuthClient
 import VaultStorage
@@ -15,44 +15,52 @@ extension UserManager {
     ///
     /// Authorize each request, repeats included. A request that must not carry a token fails before a token is fetched.
     ///
+    /// - Parameters:
+    ///   - request: The request to send.
+    ///   - login: Whose token it carries.
+    ///   - tokenRequest: The purpose of the token.
+    ///   - baseURL: For a request that has only a path, as generated clients give it to their middlewares: it is sent
+    ///     to this URL, whose path comes before its own. Scheme and authority of the request do not count then.
     /// - Throws: ``VaultError``, ``VaultError/Code/invalidArgument`` for a URL that is not `https`, unless it is on
     ///   this machine and the transport sends such requests; ``VaultError/Code/originNotAllowed``
     ///   for one that is not among the provider's ``ProviderRegistration/apiOrigins``; or `CancellationError`.
     public func authorize(
-        _ request: HTTPRequest, for login: LoginRef, _ tokenRequest: TokenRequest = TokenRequest()
+        _ request: HTTPRequest, for login: LoginRef, _ tokenRequest: TokenRequest = TokenRequest(), baseURL: URL? = nil
     ) async throws -> AuthorizedRequest {
-        try await authorized(request, for: login, tokenRequest).request
+        try await authorized(request, for: login, tokenRequest, baseURL: baseURL).request
     }
 
     /// The same, together with its token.
     package func authorized(
-        _ request: HTTPRequest, for login: LoginRef, _ tokenRequest: TokenRequest
+        _ request: HTTPRequest, for login: LoginRef, _ tokenRequest: TokenRequest, baseURL: URL? = nil
     ) async throws -> (request: AuthorizedRequest, token: VaultToken) {
-        let target = try target(of: request)
+        let target = try target(of: request, baseURL)
         let token = try await accessToken(for: login, tokenRequest, to: target)
         let presented = PresentedToken(token)
         let carrying = try await authorized(request, to: target, with: presented)
-        return (AuthorizedRequest(carrying, presented, of: token, self), token)
+        return (AuthorizedRequest(carrying, to: target, presented, of: token, self), token)
     }
 
-    /// Authorizes a request with a given token. See ``authorize(_:for:_:)``.
-    public func authorize(_ request: HTTPRequest, with token: VaultToken) async throws -> AuthorizedRequest {
-        let presented = PresentedToken(token)
-        return AuthorizedRequest(try await authorized(request, with: presented), presented, of: token, self)
-    }
-
-    /// Authorizes a request with a token of the client itself. See ``authorize(_:for:_:)``.
+    /// Authorizes a request with a given token. See ``authorize(_:for:_:baseURL:)``.
     public func authorize(
-        _ request: HTTPRequest, withClientToken token: ClientToken
+        _ request: HTTPRequest, with token: VaultToken, baseURL: URL? = nil
     ) async throws -> AuthorizedRequest {
-        let presented = PresentedToken(token)
-        return AuthorizedRequest(try await authorized(request, with: presented), presented, self)
+        try await authorized(request, to: target(of: request, baseURL), PresentedToken(token), of: token)
     }
 
-    func authorized(_ request: HTTPRequest, with token: PresentedToken) async throws -> HTTPRequest {
-        let target = try target(of: request)
-        try await requireAllowed(target, by: token.provider)
-        return try await authorized(request, to: target, with: token)
+    /// Authorizes a request with a token of the client itself. See ``authorize(_:for:_:baseURL:)``.
+    public func authorize(
+        _ request: HTTPRequest, withClientToken token: ClientToken, baseURL: URL? = nil
+    ) async throws -> AuthorizedRequest {
+        try await authorized(request, to: target(of: request, baseURL), PresentedToken(token))
+    }
+
+    func authorized(
+        _ request: HTTPRequest, to target: EndpointURL, _ presented: PresentedToken, of token: VaultToken? = nil
+    ) async throws -> AuthorizedRequest {
+        try await requireAllowed(target, by: presented.provider)
+        let carrying = try await authorized(request, to: target, with: presented)
+        return AuthorizedRequest(carrying, to: target, presented, of: token, self)
     }
 
     private func authorized(
@@ -104,10 +112,9 @@ extension UserManager {
     ///
     /// - Parameter prove: Called if the server accepted the token.
     func read(
-        _ response: HTTPResponse, to request: HTTPRequest, _ token: PresentedToken, _ startedAt: Date?,
-        _ body: [UInt8]?, prove: () -> Void
+        _ response: HTTPResponse, to request: HTTPRequest, at target: EndpointURL, _ token: PresentedToken,
+        _ startedAt: Date?, _ body: [UInt8]?, prove: () -> Void
     ) async -> ResourceReply {
-        guard let target = try? target(of: request) else { return .final }
         let newClock = token.tokenType == .dpop && hasLearnedClock(response, target, startedAt)
         let isRefusal = response.status == .unauthorized || response.status == .badRequest
         var challenges = isRefusal ? AuthenticationChallenge.all(in: response) : []
@@ -216,7 +223,7 @@ extension UserManager {
         try record.requireAllowed(target)
     }
 
-    /// Returns a good token of this login for this request. See ``authorize(_:for:_:)`` for refused requests.
+    /// Returns a good token of this login for this request. See ``authorize(_:for:_:baseURL:)`` for refused requests.
     package func accessToken(
         for login: LoginRef, _ tokenRequest: TokenRequest = TokenRequest(), sentWith request: HTTPRequest
     ) async throws -> VaultToken {
@@ -224,26 +231,34 @@ extension UserManager {
     }
 
     /// The URL, if a token may be sent to it.
-    private func target(of request: HTTPRequest) throws -> EndpointURL {
+    func target(of request: HTTPRequest, _ baseURL: URL? = nil) throws -> EndpointURL {
         // A path that could extend the host name, or a host name that contains a path, is refused.
-        guard let scheme = request.scheme, let authority = request.authority, !authority.contains("/"),
-            !authority.contains("?"), (request.path ?? "/").hasPrefix("/")
-        else { throw Self.noTarget }
+        guard (request.path ?? "/").hasPrefix("/") else { throw Self.noTarget }
         do throws(OAuthValueError) {
-            return try EndpointURL(
-                "\(scheme)://\(authority)\(request.path ?? "/")",
-                allowsInsecureLoopback: context.allowsInsecureLoopback)
+            guard let baseURL else {
+                guard let scheme = request.scheme, let authority = request.authority, !authority.contains("/"),
+                    !authority.contains("?")
+                else { throw OAuthValueError(.malformed, "URL of a request") }
+                return try target("\(scheme)://\(authority)\(request.path ?? "/")")
+            }
+            // Joined like this by the transports of generated clients, and a proof must name the URL that is sent.
+            let base = try target(baseURL.absoluteString).rawValue.prefix { $0 != "?" }
+            return try target(base + (request.path ?? ""))
         } catch {
             throw Self.noTarget
         }
     }
 
-    private static var noTarget: VaultError {
+    private func target(_ url: String) throws(OAuthValueError) -> EndpointURL {
+        try EndpointURL(url, allowsInsecureLoopback: context.allowsInsecureLoopback)
+    }
+
+    /// The error for a request that no token goes to.
+    package static var noTarget: VaultError {
         VaultError(
             .invalidArgument, "a token goes to https URLs only",
-            hint:
-                "the request needs a scheme, an authority and a path, all percent-encoded; plain http to this machine is "
-                + "for development: AsyncHTTPTransport.Options.allowsInsecureLoopback")
+            hint: "the request needs a scheme, an authority and a path, all percent-encoded, or a base URL; plain http "
+                + "to this machine is for development: AsyncHTTPTransport.Options.allowsInsecureLoopback")
     }
 }
 

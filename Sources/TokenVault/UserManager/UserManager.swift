@@ -42,9 +42,9 @@ package import VaultStorage
 /// - ``clientToken(provider:_:parameters:dpop:)``
 /// - ``reportRejected(clientToken:)``
 /// ### Requests to APIs
-/// - ``authorize(_:for:_:)``
-/// - ``authorize(_:with:)``
-/// - ``authorize(_:withClientToken:)``
+/// - ``authorize(_:for:_:baseURL:)``
+/// - ``authorize(_:with:baseURL:)``
+/// - ``authorize(_:withClientToken:baseURL:)``
 /// ### Tenants
 /// - ``scoped(to:)``
 /// - ``eraseTenant(_:progress:)``

@@ -28,7 +28,7 @@ public struct UserManagerOptions: Sendable {
     /// How long a handler may take for one question. Then it is cancelled, and counts as one that said *not now*,
     /// whether it ends or not. Nil: as long as it likes, and callers without a deadline wait with it.
     public var handlerTimeLimit: Duration?
-    /// Whether ``UserManager/authorize(_:for:_:)`` puts tokens into plain `http` requests to this machine, and
+    /// Whether ``UserManager/authorize(_:for:_:baseURL:)`` puts tokens into plain `http` requests to this machine, and
     /// ``UserManager/addProvider(_:issuer:clientID:authentication:scope:redirectURI:dpop:tokenCertificate:)`` takes an issuer there:
     /// for development servers. Any user of the machine can listen on a free port. Nil: if the transport sends such requests.
     public var allowsInsecureLoopback: Bool?

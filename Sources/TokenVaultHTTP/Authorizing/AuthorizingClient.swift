@@ -1,19 +1,14 @@
-import AsyncHTTPClient
 import FoundationEssentials
 public import HTTPTypes
-import NIOCore
-import NIOHTTP1
 public import OAuthClient
 public import ServiceLifecycle
-import Synchronization
 public import TokenVault
 
 /// Sends requests to APIs on behalf of users: adds the access token and, where the token is bound to a key, the proof.
 ///
 /// ```swift
 /// let client = AuthorizingClient(users: users)
-/// let request = HTTPRequest(method: .get, scheme: "https", authority: "api.example", path: "/me")
-/// let response = try await client.send(request, userId: "alice")
+/// let response = try await client.get("https://api.example/me", for: .user("alice"))
 /// let body = try await response.body.collect(upTo: 1 << 20)
 /// ```
 ///
@@ -23,7 +18,8 @@ public import TokenVault
 ///   `invalid_dpop_proof`): up to five times, with few simultaneous repeats to a server, because one whose nonce
 ///   changes every few uses rejects most of the requests that arrive together;
 /// - once, when it answers 401 with `invalid_token`: the token is reported and renewed, at most once for any number of
-///   requests, and the new one tried. If there is no new one, the 401 is the answer.
+///   requests, and the new one tried. If there is no new one, the 401 is the answer, and its
+///   ``ResourceResponse/renewalFailure`` says why: the login may have ended.
 ///
 /// A streamed body is not replayed: then the 401 is the answer, and the next request has the nonce or the new token.
 ///
@@ -40,21 +36,27 @@ public import TokenVault
 public final class AuthorizingClient: Service {
     private let users: UserManager
     private let options: Options
-    private let clients: CertificateClients
+    private let network: ResourceNetwork
     private let brake: RejectionBrake
     private static let mostProofs = ServerNonces.mostRepeats
 
-    public init(users: UserManager, options: Options = Options()) {
+    /// - Parameters:
+    ///   - users: Whose tokens it sends, and to whom it reports those that are rejected.
+    ///   - transport: Sends the requests, for tests such as `ScriptedTransport` of `TokenVaultTesting`. It reads a
+    ///     streamed body before it sends it, and a reply, of up to 16 MiB, before the caller gets it. It is not shut
+    ///     down with this client. By default the client has connections of its own, which it keeps open.
+    ///   - options: The settings. A transport has its own connections, and only the times here are for it.
+    public init(users: UserManager, transport: (any HTTPTransport)? = nil, options: Options = Options()) {
         self.users = users
         self.options = options
-        clients = CertificateClients { try .resources(options, $0) }
+        network = ResourceNetwork(options, transport)
         brake = RejectionBrake()
     }
 
     private init(_ client: AuthorizingClient, users: UserManager) {
         self.users = users
         options = client.options
-        clients = client.clients
+        network = client.network
         brake = client.brake
     }
 
@@ -65,7 +67,7 @@ public final class AuthorizingClient: Service {
     }
 
     /// Closes open connections. Requests in flight fail.
-    public func shutdown() async { await clients.shutDown() }
+    public func shutdown() async { await network.shutDown() }
 
     /// In a service group: waits for shutdown, then closes open connections. Put it between the vault and the server.
     public func run() async throws {
@@ -83,6 +85,7 @@ public final class AuthorizingClient: Service {
     ) async throws -> ResourceResponse {
         var tokenRequest = tokenRequest
         tokenRequest.deadline = tokenRequest.deadline ?? options.tokenDeadline
+        let request = body.describe(request)
         let (authorized, token) = try await users.authorized(request, for: login, tokenRequest)
         return try await send(request, body, authorized, with: .login(token))
     }
@@ -102,6 +105,7 @@ public final class AuthorizingClient: Service {
     ) async throws -> ResourceResponse {
         var tokenRequest = tokenRequest
         tokenRequest.deadline = tokenRequest.deadline ?? options.tokenDeadline
+        let request = body.describe(request)
         let source = ClientTokenSource(provider: provider, request: tokenRequest, parameters: parameters)
         // A request that may not carry a token fails before one is fetched.
         try await users.checkTarget(of: request, forClientOf: provider)
@@ -146,11 +150,16 @@ public final class AuthorizingClient: Service {
                     brake.pull(token.owner, request, at: trial.startedAt)
                     return response
                 }
-                guard !brake.holds(token.owner, request, at: trial.startedAt),
-                    let newer = await newerToken(than: token, source), body.canBeSentAgain
-                else { return response }
-                mayRenew = false
-                token = newer
+                guard !brake.holds(token.owner, request, at: trial.startedAt) else { return response }
+                switch await newerToken(than: token, source) {
+                case .failure(let failure):
+                    var response = response
+                    response.renewalFailure = failure
+                    return response
+                case .success(let newer):
+                    guard let newer, body.canBeSentAgain else { return response }
+                    (token, mayRenew) = (newer, false)
+                }
                 trial = try await attempt(again: request, body, token)
             }
         }
@@ -193,75 +202,31 @@ public final class AuthorizingClient: Service {
         _ authorized: AuthorizedRequest, _ body: RequestBody, _ token: SentToken
     ) async throws -> Trial {
         let startedAt = users.vault.wallClock()
-        var response = try await exchange(authorized, body, token)
+        var response = try await network.exchange(authorized, body, token)
         let body = await authorized.needsBody(of: response.head) ? response.readAhead() : nil
         let meaning = await authorized.outcome(of: response.head, startedAt: startedAt, body: body)
         return Trial(response: response, meaning: meaning, startedAt: startedAt)
     }
 
-    /// Nil if there is none: the reply at hand is then the answer.
-    private func newerToken(than token: SentToken, _ source: ClientTokenSource?) async -> SentToken? {
+    /// Nil if there is none: the reply at hand is then the answer, with the failure if that is why.
+    private func newerToken(
+        than token: SentToken, _ source: ClientTokenSource?
+    ) async -> Result<SentToken?, VaultError> {
         do {
             switch token {
             case .login(let token):
                 try await users.reportRejected(token)
                 let newer = try await users.accessToken(replacing: token, deadline: options.tokenDeadline)
-                return newer.generation > token.generation ? .login(newer) : nil
+                return .success(newer.generation > token.generation ? .login(newer) : nil)
             case .client(let token):
                 try await users.reportRejected(clientToken: token)
-                guard let newer = try await source?.token(users) else { return nil }
-                return newer.generation > token.generation ? .client(newer) : nil
+                guard let newer = try await source?.token(users) else { return .success(nil) }
+                return .success(newer.generation > token.generation ? .client(newer) : nil)
             }
         } catch {
-            return nil
+            // A caller who was cancelled meanwhile gets the reply.
+            return (error as? VaultError).map { .failure($0) } ?? .success(nil)
         }
-    }
-
-    private func exchange(
-        _ authorized: AuthorizedRequest, _ body: RequestBody, _ token: SentToken
-    ) async throws -> ResourceResponse {
-        let request = authorized.request
-        var outgoing = HTTPClientRequest(
-            url: "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "/")")
-        outgoing.method = HTTPMethod(rawValue: request.method.rawValue)
-        outgoing.headers = HTTPHeaders(request.headerFields.map { ($0.name.rawName, $0.value) })
-        if !outgoing.headers.contains(name: "User-Agent") {
-            outgoing.headers.add(name: "User-Agent", value: options.userAgent)
-        }
-        switch body {
-        case .none: break
-        case .bytes(let bytes): outgoing.body = .bytes(ByteBuffer(bytes: bytes))
-        case .stream(let stream, let length):
-            outgoing.body = Self.streaming(stream, length: length)
-        }
-        do {
-            let lease = try await lease(for: authorized)
-            let response = try await lease.client.execute(
-                outgoing, deadline: .now() + TimeAmount(options.timeout))
-            return try ResourceResponse(response, token: token, lease)
-        } catch let error as VaultError {
-            throw error
-        } catch {
-            throw HTTPTransportError.ofResource(error)
-        }
-    }
-
-    /// A token that is bound to a certificate is sent together with it, or not at all.
-    private func lease(for authorized: AuthorizedRequest) async throws -> CertificateClients.Lease {
-        let certificate = try await authorized.certificate()
-        let isPlain = authorized.request.scheme?.lowercased() == "http"
-        guard certificate == nil || !isPlain else { throw HTTPTransportError(.notSent, .refused) }
-        return try clients.lease(.init(certificate: certificate, isDirect: isPlain && options.proxy != nil))
-    }
-
-    /// Opens the existential, as the library's generic parameter requires.
-    private static func streaming(
-        _ stream: any AsyncSequence<[UInt8], any Error> & Sendable, length: Int64?
-    ) -> HTTPClientRequest.Body {
-        func open(_ stream: some AsyncSequence<[UInt8], any Error> & Sendable) -> HTTPClientRequest.Body {
-            .stream(stream.map { ByteBuffer(bytes: $0) }, length: length.map { .known($0) } ?? .unknown)
-        }
-        return open(stream)
     }
 }
 

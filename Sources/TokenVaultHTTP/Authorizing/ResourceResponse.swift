@@ -15,6 +15,10 @@ public struct ResourceResponse: Sendable {
     public private(set) var body: Body
     /// The authentication that the API requires of the user (RFC 9470); nil if none. Otherwise the reply is a 401.
     public internal(set) var stepUp: StepUpChallenge?
+    /// Why there was no newer token after the API rejected this one: the login has ended, say, or its provider cannot
+    /// be reached. Its code says what to do about it, as if a call for the token had thrown it. Nil if the token was not
+    /// rejected, or a newer one was rejected too.
+    public internal(set) var renewalFailure: VaultError?
     private let sent: SentToken
     /// The login's token that the request carried; nil if it carried one of the client's own.
     public var token: VaultToken? { if case .login(let token) = sent { token } else { nil } }
@@ -34,6 +38,13 @@ public struct ResourceResponse: Sendable {
         }
         head = HTTPResponse(status: .init(code: Int(response.status.code)), headerFields: fields)
         body = Body(response.body, lease)
+        sent = token
+    }
+
+    /// A reply that has arrived completely.
+    init(_ reply: HTTPReply, token: SentToken) {
+        head = reply.response
+        body = Body(reply.body.isEmpty ? [] : [reply.body], then: .end)
         sent = token
     }
 

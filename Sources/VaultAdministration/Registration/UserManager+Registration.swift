@@ -253,7 +253,7 @@ extension VaultError {
                     : "the provider no longer lets this registration be managed",
                 hint: isNew ? "get an initial access token from the provider" : "manage it in the provider's console",
                 answer: answer)
-        case .notSent(let code): self.init(unsent: code, hint: "try again")
+        case .notSent(let code): self.init(unsent: code)
         case .lost(_, let answer):
             self.init(
                 .protocolViolation,

@@ -68,7 +68,7 @@ extension Failure {
         case .tls?: "for a private authority: --ca-file FILE; otherwise check the host: vaultctl provider show NAME"
         case .dns?: "check the host of the token endpoint: vaultctl provider show NAME; and this machine's DNS"
         case .proxy?: "check --proxy and --proxy-credentials-file"
-        case .noClientCertificate?: nil
+        case .noClientCertificate?, .refused?: nil
         default: "check the network, and the token endpoint: vaultctl provider show NAME"
         }
     }

@@ -309,7 +309,8 @@ struct OutcomeTests {
     @Test(
         arguments: [
             (.dns, .tryLater, "host name"), (.connect, .tryLater, "connection"), (.tls, .tryLater, "TLS"),
-            (.noClientCertificate, .providerMisconfigured, "certificate"),
+            (.proxy, .tryLater, "proxy"), (.noClientCertificate, .providerMisconfigured, "certificate"),
+            (.refused, .providerMisconfigured, "this address"), (.unsigned, .providerMisconfigured, "signed"),
         ] as [(HTTPTransportError.Code, VaultError.Code, String)])
     func anUnsentRenewalNamesItsCause(
         cause: HTTPTransportError.Code, expected: VaultError.Code, words: String

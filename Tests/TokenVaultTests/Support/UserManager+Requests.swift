@@ -25,7 +25,8 @@ extension UserManager {
         _ response: HTTPResponse, to request: HTTPRequest, authorizedWith token: VaultToken, startedAt: Date? = nil,
         body: [UInt8]? = nil
     ) async -> ResourceReply {
-        await AuthorizedRequest(request, PresentedToken(token), of: token, self)
+        guard let target = try? target(of: request) else { return .final }
+        return await AuthorizedRequest(request, to: target, PresentedToken(token), of: token, self)
             .outcome(of: response, startedAt: startedAt, body: body)
     }
 }

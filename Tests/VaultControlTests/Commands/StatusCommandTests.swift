@@ -1,7 +1,8 @@
-import EngineSupport
 import ArgumentParser
+import EngineSupport
 import Testing
 import VaultAdministration
+import VaultCrypto
 
 @testable import VaultControl
 
@@ -23,7 +24,7 @@ struct StatusCommandTests {
     /// `full` would read as if there were no more.
     @Test func lockedMemoryReadsAsWhatItIs() async throws {
         #expect(StatusCommand.words(for: .full) == "all keys are kept out of swap")
-        for memory in [VaultStatus.LockedMemory.partial, .none] {
+        for memory in [LockedMemoryState.partial, .none] {
             #expect(StatusCommand.words(for: memory).contains("may be written to swap"))
         }
         let harness = try Harness()

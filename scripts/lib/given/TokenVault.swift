@@ -159,3 +159,20 @@ struct Database: Sendable {
     func set(_ key: String, _ value: String) async throws { Heard.note("save") }
     func get(_ key: String) async throws -> String? { nil }
 }
+
+// A client that is generated from an OpenAPI document, by swift-openapi-runtime.
+protocol ClientMiddleware: Sendable {
+    func intercept(
+        _ request: HTTPRequest, body: HTTPBody?, baseURL: URL, operationID: String,
+        next: @Sendable (HTTPRequest, HTTPBody?, URL) async throws -> (HTTPResponse, HTTPBody?)
+    ) async throws -> (HTTPResponse, HTTPBody?)
+}
+
+final class HTTPBody: Sendable {
+    enum IterationBehavior {
+        case single
+        case multiple
+    }
+
+    let iterationBehavior = IterationBehavior.multiple
+}

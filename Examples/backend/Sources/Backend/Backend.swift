@@ -32,7 +32,7 @@ struct Backend {
         json.prefix = "/api"
         json.addAccounts(to: router)
         AccountRoutes(routes: routes, sessions: sessions, settings: settings).add(to: router)
-        ProfileRoutes(users: users, api: api, sessions: sessions, apiURL: settings.apiURL).add(to: router)
+        ProfileRoutes(api: api, sessions: sessions, apiURL: settings.apiURL).add(to: router)
         let server = Application(
             router: router, configuration: .init(address: .hostname("127.0.0.1", port: settings.port)),
             logger: logger)

@@ -6,7 +6,6 @@ import TokenVaultHTTP
 
 /// The service's work for its users: it fetches their data from the provider's API.
 struct ProfileRoutes: Sendable {
-    let users: UserManager
     let api: AuthorizingClient
     let sessions: BrowserSessions
     let apiURL: URL
@@ -20,12 +19,10 @@ struct ProfileRoutes: Sendable {
             throw HTTPError(.unauthorized, message: "sign in first")
         }
         // Adds the token and, if needed, the proof; renews an expired token; retries once after a 401.
-        let response = try await api.send(HTTPRequest(url: apiURL), for: .user(user))
+        let response = try await api.get(apiURL.absoluteString, for: .user(user))
+        // There was no new token to retry with: the login may have ended.
+        if let failure = response.renewalFailure { throw failure }
         let body = try await response.body.collect(upTo: 1 << 20)
-        if response.head.status == .unauthorized {
-            // There was no new token to retry with, and the vault knows why.
-            _ = try await users.accessToken(userId: user)
-        }
         guard response.head.status == .ok else {
             throw HTTPError(.badGateway, message: "the API answered \(response.head.status.code)")
         }

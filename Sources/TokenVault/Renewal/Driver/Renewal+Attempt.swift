@@ -52,11 +52,12 @@ extension Renewal {
         attempt?.answer = result.answer(
             hiding: [text] + provider.record.clientSecrets.compactMap { $0.string() })
         attempt?.unreportedRepeats = max(0, result.grantsSent - 1)
-        if case .transient(let failure) = result.outcome, failure.cause == .notSent(.noClientCertificate) {
-            // Waiting does not help: the app must be given another transport.
+        if let answer = attempt?.answer, answer.failure?.isPermanent == true {
             vault.logger.warning(
-                "this transport cannot present the client certificate that the provider requires",
-                metadata: ["vault-provider-handle": "\(provider.handle.text)"])
+                "the transport cannot send this provider's renewals",
+                metadata: [
+                    "vault-provider-handle": "\(provider.handle.text)", "vault-provider-answer": "\(answer)",
+                ])
         }
         if let reply = result.doubtfulReply { await keep(reply, claim, movesOn: result.outcome.movesOn) }
         attempt?.refusal = ClientRefusal(result.outcome, isConfidential: !provider.record.isPublicClient)

@@ -15,8 +15,7 @@ extension VaultError {
         // An end is final: an earlier request's failure to arrive does not matter now.
         let shown = answer.map { ProviderAnswer($0) }.flatMap { error.code.isEnd && $0.failure != nil ? nil : $0 }
         let cause = shown.flatMap { Self.cause($0) }
-        // Waiting does not help: the app needs another transport.
-        let isPermanent = shown?.failure == .noClientCertificate
+        let isPermanent = shown?.failure?.isPermanent == true
         self.init(
             isPermanent && error.code == .tryLater ? .providerMisconfigured : error.code,
             cause.map { "\(error.message): \($0.words)" } ?? error.message, hint: cause?.hint ?? error.hint,
@@ -31,16 +30,7 @@ extension VaultError {
                 "if the provider has moved, change its token endpoint"
             )
         }
-        guard let failure = answer.failure else { return nil }
-        let hint =
-            switch failure {
-            case .tls: "check which authority vouches for the provider's certificate, and for which name it is"
-            case .dns: "check the host of the provider's token endpoint, and this machine's DNS"
-            case .proxy: "check the proxy and its credentials"
-            case .noClientCertificate: "use AsyncHTTPTransport, or implement send(_:body:limits:showing:)"
-            default: "check the network between this machine and the provider's token endpoint"
-            }
-        return (failure.words, hint)
+        return answer.failure.map { ($0.obstacle, $0.hint) }
     }
 
     private init(of ending: RenewalMachine.Ending, current: SessionSnapshot, now: Timestamp) {
