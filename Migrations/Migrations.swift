@@ -29,6 +29,7 @@ package enum Migrations {
         Migration(
             version: 2, name: "p002_cut_manifests_into_parts",
             sql: text(PackageResources.p002_cut_manifests_into_parts_sql)),
+        Migration(version: 3, name: "p003_remember_observers", sql: text(PackageResources.p003_remember_observers_sql)),
     ]
 
     /// Of SQLite.
@@ -46,6 +47,7 @@ package enum Migrations {
         Migration(
             version: 8, name: "v008_cut_manifests_into_parts",
             sql: text(PackageResources.v008_cut_manifests_into_parts_sql)),
+        Migration(version: 9, name: "v009_remember_observers", sql: text(PackageResources.v009_remember_observers_sql)),
     ]
 
     /// What all steps together make of an empty vault of SQLite: see `SQL/schema.txt`, which a test compares with them.

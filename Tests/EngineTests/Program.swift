@@ -9,7 +9,7 @@ struct Program {
 
     private static let tables: [Table] = [
         .provider, .user, .login, .loginSecret, .refreshIntent, .outbox, .authorizationRequest, .audit, .unusableReply,
-        .unreportedFailure, .keySlot, .backup,
+        .unreportedFailure, .keySlot, .backup, .observer,
     ]
 
     mutating func next() -> Action {

@@ -132,6 +132,7 @@ final class TestedVault {
             provider: .random(), login: nil, user: nil, refreshToken: SecretBytes(utf8: "orphan"), accessToken: nil,
             createdAt: Self.now)
         _ = try attempt { try $0.queue([revocation]) }
+        _ = try attempt { try $0.claimObserver("mailer", by: 7, start: "0", head: "0") }
     }
 
     private func remove(_ login: LoginHandle) throws {

@@ -70,6 +70,23 @@ package enum ArgumentCheck {
         return name
     }
 
+    /// Requires that each observer's name is valid, and that no two have the same: they would share one position.
+    static func observerNames(_ names: [String]) throws {
+        var seen: Set<String> = []
+        for name in names {
+            guard Tenant.isName(name) else {
+                throw VaultError(
+                    .invalidArgument,
+                    "an observer's name has from 1 to 64 letters, digits, dots, hyphens and underscores")
+            }
+            guard seen.insert(name).inserted else {
+                throw VaultError(
+                    .invalidArgument, "two observers of this service have the name \(name)",
+                    hint: "give each observer a name of its own: the vault keeps its position under it")
+            }
+        }
+    }
+
     private static let mostMetadata = 16
     private static let longestMetadataName = 64
     private static let longestMetadata = 4_096

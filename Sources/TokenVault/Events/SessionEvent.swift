@@ -17,8 +17,11 @@ public struct SessionEvent: Sendable, Equatable {
     public internal(set) var kind: Kind
     /// Nil for ``Kind/missed(count:)`` and for events about a provider.
     public let login: LoginID?
-    /// Nil where ``login`` is, and for a user who has since been erased.
+    /// The user's id within their ``tenant``. Nil where ``login`` is, and for a user who has since been erased.
     public internal(set) var userId: String?
+    /// The tenant of the user, or of the provider that the event is about; nil if they belong to none. A manager that is not
+    /// scoped takes ``userId`` for a user of no tenant: continue with ``UserManager/scoped(to:)``.
+    public internal(set) var tenant: Tenant?
     /// Which link of the login's chain the event is about. With ``login`` it names a token: use the two to recognise
     /// duplicates from several processes. Nil where ``login`` is.
     public let generation: Int?

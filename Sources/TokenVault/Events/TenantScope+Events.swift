@@ -16,28 +16,40 @@ extension TenantScope {
         }
     }
 
-    /// The event with names within the tenant; nil if it concerns another tenant, or none. Missed events, and providers that
-    /// belong to no tenant, concern all.
+    /// The event with its tenant and the names within it; nil if it concerns another tenant than the scope's, or none. Missed
+    /// events, and providers that belong to no tenant, concern all.
     func plain(_ event: SessionEvent) -> SessionEvent? {
+        let event = event.withTenant
         guard let tenant else { return event }
-        var event = event
         switch event.kind {
+        case .providerStopped(let name, _), .providerResumed(let name):
+            let isOfNone = event.tenant == nil && !Tenant.isQualified(name)
+            return event.tenant == tenant || isOfNone ? event : nil
+        case .missed: return event
+        case .error where event.login == nil: return event
+        default: return event.tenant == tenant ? event : nil
+        }
+    }
+}
+
+extension SessionEvent {
+    /// An event with names as the vault has them, of which the tenant is taken.
+    fileprivate var withTenant: SessionEvent {
+        var event = self
+        if let userId { (event.tenant, event.userId) = Self.parts(of: userId) }
+        switch kind {
         case .providerStopped(let name, let ended):
-            guard let name = shown(name, tenant) else { return nil }
-            event.kind = .providerStopped(name: name, ended: ended)
+            let parts = Self.parts(of: name)
+            (event.tenant, event.kind) = (parts.tenant, .providerStopped(name: parts.name, ended: ended))
         case .providerResumed(let name):
-            guard let name = shown(name, tenant) else { return nil }
-            event.kind = .providerResumed(name: name)
-        case .missed: break
-        case .error where event.login == nil: break
-        default:
-            guard let userId = event.userId.flatMap({ tenant.plain($0) }) else { return nil }
-            event.userId = userId
+            let parts = Self.parts(of: name)
+            (event.tenant, event.kind) = (parts.tenant, .providerResumed(name: parts.name))
+        default: break
         }
         return event
     }
 
-    private func shown(_ name: String, _ tenant: Tenant) -> String? {
-        tenant.plain(name) ?? (Tenant.isQualified(name) ? nil : name)
+    private static func parts(of name: String) -> (tenant: Tenant?, name: String) {
+        Tenant.of(name).map { ($0.tenant, $0.userId) } ?? (nil, name)
     }
 }

@@ -9,7 +9,7 @@ public struct AuthorizationRequest: Sendable, Equatable {
     /// Returned with the callback; identifies this request.
     public let state: String
     /// For a cookie of the browser that begins: `HttpOnly`, `Secure`, `SameSite=Lax`, until ``expiresAt``. With it, and
-    /// with nothing else, ``UserManager/completeLogIn(_:boundTo:expectedUserId:)`` knows that browser again.
+    /// with nothing else, ``UserManager/completeLogIn(_:boundTo:expectedUserId:of:)`` knows that browser again.
     public let binding: BrowserBinding
     /// The provider accepts the URL until then. Sooner than ``expiresAt`` where the request was pushed (RFC 9126 §2.2).
     public let urlExpiresAt: Date

@@ -2,13 +2,23 @@ public import OAuthClient
 
 /// A completed log-in.
 public struct CompletedLogIn: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
+    /// Its user and provider have the names that the manager gives them, as in its listings.
     public internal(set) var login: Login
-    /// The context that the app passed to
-    /// ``LogInRequest``.
+    /// The tenant in which the log-in was begun; nil for none. Continue with ``UserManager/scoped(to:)``.
+    public let tenant: Tenant?
+    /// The context that the app passed to ``LogInRequest``.
     public let context: [String: String]
     /// The verified claims of the provider's id token; nil if there was none. The vault keeps only ``Login/subject`` of
     /// them: store anything else that you need.
     public let claims: IDTokenClaims?
+
+    /// - Parameter login: With names as the vault has them.
+    init(_ login: Login, _ names: TenantScope, context: [String: String], claims: IDTokenClaims?) {
+        self.login = names.plain(login)
+        tenant = Tenant.of(login.userId)?.tenant
+        self.context = context
+        self.claims = claims
+    }
 
     public var description: String { "log-in of \(login.id)" }
     public var customMirror: Mirror { Mirror(self, children: ["login": login.id], displayStyle: .struct) }

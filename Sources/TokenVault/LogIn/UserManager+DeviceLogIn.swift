@@ -73,7 +73,7 @@ extension UserManager {
             guard vault.timeSource.uptime() < logIn.endsAt else { throw VaultError.deviceLogInExpired }
             switch try await poll(logIn, &nonces) {
             case .completed(let login, let claims):
-                return CompletedLogIn(login: names.plain(login), context: logIn.context, claims: claims)
+                return CompletedLogIn(login, names, context: logIn.context, claims: claims)
             case .pending: continue
             case .slowDown: pace.slowDown()
             case .noAnswer(let retryAfter): pace.backOff(retryAfter: retryAfter)

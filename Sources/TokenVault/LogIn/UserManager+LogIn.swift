@@ -63,14 +63,19 @@ extension UserManager {
     ///   not the browser that began: refuse the callback.
     ///   - expectedUserId: The user in whose session the callback came. Then a log-in that was begun for another user
     ///   is refused.
-    /// - Throws: ``VaultError``, ``VaultError/Code/logInNotBound`` for another browser or user. The log-in can still be
+    ///   - tenant: The tenant of that user, for a service whose tenants share one redirect URI; then a log-in that was begun in
+    ///     another tenant, or in none, is refused. Nil: the manager's own, see ``scoped(to:)``. Without an expected user,
+    ///     a manager of no tenant then takes the log-ins of all: ``CompletedLogIn/tenant`` says whose it was.
+    /// - Throws: ``VaultError``, ``VaultError/Code/logInNotBound`` for another browser, user or tenant. The log-in can still be
     ///   completed in the one that began it.
     public func completeLogIn(
-        _ callback: LogInCallback, boundTo binding: BrowserBinding, expectedUserId: String? = nil
+        _ callback: LogInCallback, boundTo binding: BrowserBinding, expectedUserId: String? = nil,
+        of tenant: Tenant? = nil
     ) async throws -> CompletedLogIn {
-        try await complete(
-            callback, .browser(SecretBytes(copying: binding.hash)),
-            expectedUserId.map { try names.user($0).text })
+        let expected = tenant.map { TenantScope(tenant: $0) } ?? names
+        return try await complete(
+            callback, .browser(SecretBytes(copying: binding.hash)), expectedUserId.map { try expected.user($0).text },
+            of: tenant)
     }
 
     /// Completes a log-in regardless of the browser: for command lines, where the same person begins the log-in and
@@ -78,7 +83,7 @@ extension UserManager {
     ///
     /// Otherwise an attacker can send the URL of their own log-in to a victim, and gets the victim's tokens if the
     /// victim consents (RFC 9700 §4.7). A service with browsers uses
-    /// ``completeLogIn(_:boundTo:expectedUserId:)``.
+    /// ``completeLogIn(_:boundTo:expectedUserId:of:)``.
     package func completeUnboundLogIn(_ callback: LogInCallback) async throws -> CompletedLogIn {
         try await complete(callback, .unbound, nil)
     }
@@ -119,27 +124,31 @@ extension UserManager {
 }
 
 extension UserManager {
-    /// - Parameter userId: The stored user id.
+    /// - Parameters:
+    ///   - userId: The stored user id.
+    ///   - tenant: In which the log-in must have been begun, in addition to the manager's own.
     func complete(
-        _ callback: LogInCallback, _ binding: CallbackProof.Binding, _ userId: String?
+        _ callback: LogInCallback, _ binding: CallbackProof.Binding, _ userId: String?, of tenant: Tenant? = nil
     ) async throws -> CompletedLogIn {
         switch callback.content {
         case .url(let url):
             let callback = try VaultError.translatingCallback { () throws(AuthorizationCallbackError) in
                 try AuthorizationCallback(parsing: url)
             }
-            return try await complete(callback, at: url, binding, userId)
+            return try await complete(callback, at: url, binding, userId, tenant)
         case .parameters(let state, let code, let issuer):
             let state = try VaultError.translatingValues { try AuthorizationState(state) }
             let callback = AuthorizationCallback(state: state, code: code, issuer: issuer)
-            return try await complete(callback, at: nil, binding, userId)
+            return try await complete(callback, at: nil, binding, userId, tenant)
         }
     }
 
     private func complete(
-        _ callback: AuthorizationCallback, at url: String?, _ binding: CallbackProof.Binding, _ userId: String?
+        _ callback: AuthorizationCallback, at url: String?, _ binding: CallbackProof.Binding, _ userId: String?,
+        _ tenant: Tenant?
     ) async throws -> CompletedLogIn {
         var proof = CallbackProof(state: SecretBytes(utf8: callback.state.reveal()), binding: binding, userId: userId)
+        proof.tenantPrefix = tenant?.qualify("")
         proof.userIdPrefix = names.tenant?.qualify("")
         let request = try await VaultError.translating { try await vault.store.takeAuthorizationRequest(proof) }
         let provider = try await VaultError.translating { try await vault.store.provider(request.provider) }
@@ -153,7 +162,7 @@ extension UserManager {
         }
         do {
             let (login, claims) = try await obtain(GrantRequest(request, provider, code))
-            return CompletedLogIn(login: names.plain(login), context: request.context, claims: claims)
+            return CompletedLogIn(login, names, context: request.context, claims: claims)
         } catch let error as GrantNotSent {
             // The code was not used: the same callback may be completed again.
             try await putBack(request)

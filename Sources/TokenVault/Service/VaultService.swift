@@ -34,7 +34,8 @@ public final class VaultService: Service {
     ///   - refreshHandler: As in ``UserManager/init(vault:transport:refreshHandler:options:sessionHandler:)``.
     ///   - sessionHandler: As there.
     ///   - options: The work in the background, and its settings.
-    /// - Throws: The errors of ``Vault/open(at:unlockedBy:options:)``.
+    /// - Throws: The errors of ``Vault/open(at:unlockedBy:options:)``, and ``VaultError/Code/invalidArgument`` if two observers
+    ///   have one name, or one has none.
     public convenience init(
         at path: String, unlockedBy key: KeySource, transport: any HTTPTransport,
         refreshHandler: (any TokenRefreshHandler)? = nil, sessionHandler: (any SessionHandler)? = nil,
@@ -54,7 +55,8 @@ public final class VaultService: Service {
     ///   - refreshHandler: As in ``UserManager/init(vault:transport:refreshHandler:options:sessionHandler:)``.
     ///   - sessionHandler: As there.
     ///   - options: The work in the background, and its settings.
-    /// - Throws: The errors of ``Vault/open(in:unlockedBy:options:)``.
+    /// - Throws: The errors of ``Vault/open(in:unlockedBy:options:)``, and ``VaultError/Code/invalidArgument`` if two observers
+    ///   have one name, or one has none.
     public init(
         in location: VaultLocation, unlockedBy key: KeySource, transport: any HTTPTransport,
         refreshHandler: (any TokenRefreshHandler)? = nil, sessionHandler: (any SessionHandler)? = nil,
@@ -62,6 +64,7 @@ public final class VaultService: Service {
     ) async throws {
         var opened: Vault?
         do {
+            try ArgumentCheck.observerNames(options.observers.map(\.name))
             let vault = try await Vault.open(in: location, unlockedBy: key, options: options.vault)
             opened = vault
             users = try await UserManager(
@@ -80,7 +83,9 @@ public final class VaultService: Service {
         if let interval = options.rootKeyInterval {
             jobs.append(RootKeyScheduler(vault, options: RootKeySchedule(every: interval)))
         }
-        for observer in options.observers { jobs.append(LoginObservation(vault, observer)) }
+        for observer in options.observers {
+            jobs.append(LoginObservation(vault, observer, after: options.newObserversBeginAfter))
+        }
         self.jobs = jobs
     }
 

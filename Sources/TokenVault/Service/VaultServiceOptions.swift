@@ -8,13 +8,17 @@ public struct VaultServiceOptions: Sendable {
     public var backups: BackupSchedule?
     /// How old the root key becomes before it is rotated: at least a day. Nil: this process does not rotate it.
     public var rootKeyInterval: Duration?
-    /// Observers, which are notified of dead logins, of logins that need the user and of recoveries: at least once,
-    /// also across restarts.
+    /// Observers, which are notified of dead logins, of logins that need the user and of recoveries: once over all
+    /// processes, also across restarts. Each has a name of its own.
     public var observers: [any LoginObserver]
+    package var newObserversBeginAfter: EventCursor?
 
+    /// - Parameter newObserversBeginAfter: Where an observer begins whose name the vault does not know yet; nil: with events
+    ///   from now on. ``EventCursor/start``: with all that the vault still has.
     public init(
         vault: VaultOptions = .init(), users: UserManagerOptions = .init(), scheduler: SchedulerOptions? = .init(),
-        backups: BackupSchedule? = nil, rootKeyInterval: Duration? = nil, observers: [any LoginObserver] = []
+        backups: BackupSchedule? = nil, rootKeyInterval: Duration? = nil, observers: [any LoginObserver] = [],
+        newObserversBeginAfter: EventCursor? = nil
     ) {
         self.vault = vault
         self.users = users
@@ -22,5 +26,6 @@ public struct VaultServiceOptions: Sendable {
         self.backups = backups
         self.rootKeyInterval = rootKeyInterval
         self.observers = observers
+        self.newObserversBeginAfter = newObserversBeginAfter
     }
 }

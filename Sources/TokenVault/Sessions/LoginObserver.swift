@@ -3,6 +3,7 @@
 ///
 /// ```swift
 /// struct Mailer: LoginObserver {
+///     let name = "mailer"
 ///     let database: Database
 ///
 ///     func observe(_ event: SessionEvent) async throws {
@@ -12,31 +13,27 @@
 ///         default: break
 ///         }
 ///     }
-///
-///     func save(_ cursor: EventCursor) async throws { try await database.set("cursor", "\(cursor)") }
-///     func savedCursor() async throws -> EventCursor? { try await database.get("cursor").flatMap(EventCursor.init) }
 /// }
 /// ```
 ///
-/// Name it in ``VaultServiceOptions/observers``. Each event comes **at least
-/// once**, also across restarts, in the order of the vault's record, from all processes. If several processes run the
-/// same observer, each of them delivers everything: let one of them have it, or let ``observe(_:)`` recognise handled
-/// events by login, generation and kind.
+/// List it in ``VaultServiceOptions/observers``. The vault keeps how far each observer has got, under its ``name``, and
+/// which process delivers to it. Of all processes that run an observer of one name, one delivers; when it ends, another
+/// takes over. So each event comes **once** in all, in the order of the vault's record, from all processes, also across
+/// restarts. After a crash, or if the vault could not store that an event was handled, the last one may come
+/// **again**: the vault stores the position after ``observe(_:)`` has returned.
 public protocol LoginObserver: Sendable {
+    /// The observer's name in the vault: from 1 to 64 letters, digits, dots, hyphens and underscores of ASCII. It stays the
+    /// same in all processes and all versions of your app: an observer of another name is a new one, and begins with events
+    /// from now on.
+    var name: String { get }
+
     /// Handles an event: ``SessionEvent/Kind/refreshFailed(_:)``, ``SessionEvent/Kind/error(_:)``,
     /// ``SessionEvent/Kind/recovered``, ``SessionEvent/Kind/refreshTokenWillExpire(at:)``,
     /// ``SessionEvent/Kind/stateChanged(_:)`` to `terminated`, ``SessionEvent/Kind/providerStopped(name:ended:)``,
     /// ``SessionEvent/Kind/providerResumed(name:)``, or ``SessionEvent/Kind/missed(count:)``, after which the logins
     /// should be read again. If it throws, the same event comes again after 1, 2, 4 … 60 seconds, and the next ones
-    /// wait.
+    /// wait. They also wait for as long as it does not return.
     func observe(_ event: SessionEvent) async throws
-
-    /// Saves the position up to which everything has been handled.
-    func save(_ cursor: EventCursor) async throws
-
-    /// The cursor that was saved last; nil: none yet, so that the observer begins with events from now on. To begin
-    /// with everything that the vault still has, return ``EventCursor/start`` instead.
-    func savedCursor() async throws -> EventCursor?
 }
 
 extension SessionEvent.Kind {

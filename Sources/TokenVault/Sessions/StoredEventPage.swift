@@ -1,11 +1,20 @@
 /// Some events of the vault's record, in the order in which they happened.
 package struct StoredEventPage: Sendable, Equatable {
-    /// May be empty, although there are further pages.
-    package let events: [SessionEvent]
+    /// The events of one row of the trail, or the report of a gap.
+    package struct Row: Sendable, Equatable {
+        package let events: [SessionEvent]
+        /// The position after the row. A gap has the position at which it was found.
+        package let cursor: EventCursor
+    }
+
+    /// Rows that have events. May be empty, although there are further pages.
+    package let rows: [Row]
     /// Where the next page begins, once these events have been handled.
     package let cursor: EventCursor
     /// Whether there is nothing after it yet.
     package let isLast: Bool
+
+    package var events: [SessionEvent] { rows.flatMap(\.events) }
 }
 
 /// Events from the vault's record, and then new ones. See ``UserManager/events(after:of:)``.

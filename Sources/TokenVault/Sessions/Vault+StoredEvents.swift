@@ -50,17 +50,19 @@ extension Vault {
         return try await VaultError.translating {
             let (start, missed) = try await self.start(after: cursor)
             let page = try await store.audit(AuditFilter(), .after(start.sequence), limit: min(max(1, limit), 10_000))
-            let wanted = try await rows(of: scope.feed(session))
-            var (events, position) = (missed.map { [$0] } ?? [], start)
+            let wanted = try await self.rows(of: scope.feed(session))
+            var rows = missed.map { [StoredEventPage.Row(events: [$0], cursor: start)] } ?? []
+            var position = start
             var names: [UserHandle: String] = [:]
             for listing in page.rows {
                 let next = EventCursor(listing.entry.sequence, listing.link)
                 var told = try await self.events(of: listing.entry, wanted, &names)
                 for index in told.indices { told[index].cursor = index == told.count - 1 ? next : position }
-                events += told.compactMap { scope.plain($0) }
+                let events = told.compactMap { scope.plain($0) }
+                if !events.isEmpty { rows.append(.init(events: events, cursor: next)) }
                 position = next
             }
-            return StoredEventPage(events: events, cursor: position, isLast: page.next == nil)
+            return StoredEventPage(rows: rows, cursor: position, isLast: page.next == nil)
         }
     }
 

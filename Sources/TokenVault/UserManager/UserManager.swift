@@ -22,7 +22,7 @@ package import VaultStorage
 /// - ``addProvider(_:issuer:clientID:authentication:scope:redirectURI:dpop:tokenCertificate:)``
 /// ### Logging in
 /// - ``beginLogIn(_:)``
-/// - ``completeLogIn(_:boundTo:expectedUserId:)``
+/// - ``completeLogIn(_:boundTo:expectedUserId:of:)``
 /// - ``logIn(_:authorizationCode:codeVerifier:dpopKey:nonce:)``
 /// - ``beginDeviceLogIn(_:usesPKCE:)``
 /// - ``completeDeviceLogIn(_:)``

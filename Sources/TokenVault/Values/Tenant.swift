@@ -9,20 +9,24 @@ public struct Tenant: Hashable, Sendable, LosslessStringConvertible {
     static let separator: UInt8 = 0x1D
     private static let longestName = 64
 
-    /// From 1 to 64 letters, digits, dots, hyphens and underscores of ASCII. Upper and lower case are different.
-    public let name: String
+    package let name: String
 
-    /// Nil if the text is no tenant's name.
+    /// - Parameter name: From 1 to 64 letters, digits, dots, hyphens and underscores of ASCII. Upper and lower case are
+    ///   different. The result is nil for any other text.
     public init?(_ name: String) {
-        guard (1...Self.longestName).contains(name.utf8.count), name.utf8.allSatisfy(Self.isNameByte) else {
-            return nil
-        }
+        guard Self.isName(name) else { return nil }
         self.name = name
     }
 
+    /// The tenant's name.
     public var description: String { name }
 
-    /// Reads a qualified user id, as handlers and events of the whole vault give it; nil for a user of no tenant.
+    /// Whether the text is fit to be a name.
+    static func isName(_ name: String) -> Bool {
+        (1...longestName).contains(name.utf8.count) && name.utf8.allSatisfy(isNameByte)
+    }
+
+    /// Reads a qualified user id, as handlers and listings of the whole vault give it; nil for a user of no tenant.
     public static func of(_ userId: String) -> (tenant: Tenant, userId: String)? {
         let bytes = userId.utf8
         guard bytes.first == separator else { return nil }

@@ -45,6 +45,7 @@ enum DamageView {
         case .manifestPart:
             "\(Count.of(content.loginCount, "login")) of the user, whose tokens can be neither read nor revoked; "
                 + "their grants stay valid at the provider, and the user's other logins stay"
+        case .observer: "how far an observer of events has got; it begins again with events from now on"
         case .audit: "nothing: the vault did not write it"
         case .fenceCounter: "nothing: renewals are numbered from where no number was given before"
         case .loginSecret, .refreshIntent: "nothing: no login belongs to it"

@@ -5,8 +5,8 @@ extension WriteTransaction {
     /// restore. Every login is held, except those that have not moved according to the evidence.
     ///
     /// Pending log-ins are dropped: their codes are spent or expired. Open renewals are dropped too, because their
-    /// owners are gone; each login remembers that its refresh token may be spent. Revocations stay: revoking twice does
-    /// no harm.
+    /// owners are gone; each login remembers that its refresh token may be spent. Observers have no process any more.
+    /// Revocations stay: revoking twice does no harm.
     ///
     /// - Parameter path: the path of the backup. The vault could not know it when the backup was made.
     package func restore(
@@ -27,6 +27,10 @@ extension WriteTransaction {
             BackupRecord(
                 handle: backup.backup, madeAt: backup.madeAt, auditSequence: backup.vaultSequence,
                 byteCount: backup.byteCount, path: path, recipients: backup.recipients, finishedAt: backup.madeAt))
+        for var observer in try observers() {
+            observer.owner = ObserverRecord.nobody
+            try put(observer)
+        }
         let logIns = try dropLogIns()
         let renewals = try dropRenewals()
         let accepted = try acceptUnmoved(evidence, besides: Set(renewals))

@@ -93,6 +93,14 @@ extension DamageFinder {
         }
     }
 
+    func checkObserver(_ id: Int64) throws(StoreError) -> DamagedRow? {
+        let row = try tables.cursor(.observerByRow)
+        defer { row.reset() }
+        row.bind(1, id)
+        guard try row.step() else { return nil }
+        return try damage(.row(.observer, id: id), nil) { () throws(StoreError) in _ = try ObserverRecord(row, opener) }
+    }
+
     func checkUnusableReply(_ id: Int64) throws(StoreError) -> DamagedRow? {
         let row = try tables.cursor(.unusableReplyByRow)
         defer { row.reset() }

@@ -76,6 +76,7 @@ struct DamageFinder {
             case .authorizationRequest: try checkAuthorizationRequest(id)
             case .unusableReply: try checkUnusableReply(id)
             case .manifestPart: try checkManifestPart(id)
+            case .observer: try checkObserver(id)
             case .audit: try checkAudit(id)
             case .fenceCounter: try checkFences(id)
             }
@@ -118,7 +119,7 @@ struct DamageFinder {
     }
 
     private func rowID(of handle: Bytes16, in table: DamagedRow.Table) throws(StoreError) -> Int64? {
-        guard !table.needsLogin, table != .manifestPart else { return nil }
+        guard !table.needsLogin, table != .manifestPart, table != .observer else { return nil }
         let row = try tables.cursor(.rowsByHandle[table.table])
         return try row.withBinding(1, handle) { () throws(StoreError) in
             try row.step() ? row.integer(0) : nil
@@ -147,6 +148,7 @@ extension DamagedRow.Table {
         case .authorizationRequest: .authorizationRequest
         case .unusableReply: .unusableReply
         case .manifestPart: .manifestPart
+        case .observer: .observer
         case .audit: .audit
         case .fenceCounter: .refreshIntent
         }

@@ -75,6 +75,8 @@ package struct CallbackProof: Sendable {
     package var binding: Binding
     /// The user in whose session the callback arrived.
     package var userId: String?
+    /// The prefix of the user ids of the tenant in whose session the callback arrived.
+    package var tenantPrefix: String?
     /// The required prefix of the log-in's user id. For another user the log-in does not exist.
     package var userIdPrefix: String?
 
@@ -91,6 +93,9 @@ package struct CallbackProof: Sendable {
         }
         if let userId, !userId.utf8.elementsEqual(record.userId.utf8) {
             return StoreError(.logInNotBound, "this log-in was begun for another user")
+        }
+        if let tenantPrefix, !record.userId.utf8.starts(with: tenantPrefix.utf8) {
+            return StoreError(.logInNotBound, "this log-in was begun in another tenant")
         }
         if let userIdPrefix, !record.userId.utf8.starts(with: userIdPrefix.utf8) {
             return .notFound(.authorizationRequest)

@@ -5,7 +5,7 @@ package struct DamagedRow: Sendable, Equatable {
     /// Tables whose rows can be damaged on their own. Secrets and intents are listed with their login, if it exists.
     package enum Table: String, CaseIterable, Sendable {
         case provider, user, login, loginSecret, refreshIntent, outbox, authorizationRequest, unusableReply
-        case manifestPart
+        case manifestPart, observer
         /// Rows outside of the trail's chain.
         case audit
         /// The engine's record of the highest fence. It is not a table, and its only row is number 1.

@@ -10,6 +10,7 @@ extension WriteTransaction {
     private struct Journals {
         var intents: [(login: LoginHandle, record: IntentRecord)] = []
         var backups: [BackupRecord] = []
+        var observers: [ObserverRecord] = []
     }
 
     /// Writes the trail under another key from the next row on.
@@ -71,7 +72,7 @@ extension WriteTransaction {
         return try row.step()
     }
 
-    // MARK: Intents and backups
+    // MARK: Intents, backups and observers
     // There are as many intents as open renewals. A row that does not open stays as it is.
 
     private func journals() throws(StoreError) -> Journals {
@@ -95,6 +96,7 @@ extension WriteTransaction {
         while try backups.step() {
             if let record = try? BackupRecord(backups, opener) { journals.backups.append(record) }
         }
+        journals.observers = try observers()
         return journals
     }
 
@@ -106,6 +108,7 @@ extension WriteTransaction {
             try update.run()
         }
         for backup in journals.backups { try put(backup) }
+        for observer in journals.observers { try put(observer) }
     }
 }
 

@@ -77,6 +77,8 @@ extension Table {
                 .handle("handle").unique, .integer("madeAt"), .integer("finishedAt").optional,
                 .integer("auditSequence"), .integer("byteCount"), .text("path"), .text("recipients"), .handle("mac"),
             ]
+        case .observer:
+            [.text("name").unique, .text("cursor"), .integer("incarnation"), .integer("owner"), .handle("mac")]
         }
     }
 

@@ -3,7 +3,7 @@ package enum Table: String, CaseIterable, Sendable {
     case vault, migration, keySlot, provider, user, login, loginSecret, refreshIntent, authorizationRequest, outbox
     case audit, unusableReply
     case unreportedFailure = "untoldFailure"
-    case backup, manifestPart
+    case backup, manifestPart, observer
 
     /// The integer column that numbers the rows. Each row has a number, and no two rows share one.
     package var key: String {

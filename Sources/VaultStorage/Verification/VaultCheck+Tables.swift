@@ -17,6 +17,7 @@ extension VaultCheck {
             table: .authorizationRequest, query: .authorizationRequests, keyColumn: 3)
         static let outbox = Walk(table: .outbox, query: .outbox, keyColumn: 4)
         static let backup = Walk(table: .backup, query: .backups, keyColumn: 0)
+        static let observer = Walk(table: .observer, query: .observers, keyColumn: 0)
         static let manifestPart = Walk(table: .manifestPart, query: .manifestPartRows, keyColumn: 0)
         static let audit = Walk(table: .audit, query: .auditRowsFrom, keyColumn: 0)
     }
@@ -73,6 +74,12 @@ extension VaultCheck {
     func checkBackup(_ row: any RowCursor) throws(StoreError) {
         do throws(StoreError) { _ = try BackupRecord(row, opener) } catch {
             note("backup", row.bytes16(1), error.message)
+        }
+    }
+
+    func checkObserver(_ row: any RowCursor) throws(StoreError) {
+        do throws(StoreError) { _ = try ObserverRecord(row, opener) } catch {
+            report.note("observer", "\(row.integer(0))", error.message)
         }
     }
 

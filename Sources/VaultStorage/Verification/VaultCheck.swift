@@ -53,6 +53,7 @@ package final class VaultCheck {
         try walk(.authorizationRequest, progress, checkAuthorizationRequest)
         try walk(.outbox, progress, checkOutboxEntry)
         try walk(.backup, progress, checkBackup)
+        try walk(.observer, progress, checkObserver)
         try checkAudit(progress)
         try checkFences()
         return report
@@ -93,7 +94,8 @@ package final class VaultCheck {
 
     /// The tables whose rows count for the progress. Secrets and intents are checked with their logins.
     private static let countedTables: [Table] = [
-        .migration, .keySlot, .provider, .user, .login, .manifestPart, .authorizationRequest, .outbox, .backup, .audit,
+        .migration, .keySlot, .provider, .user, .login, .manifestPart, .authorizationRequest, .outbox, .backup,
+        .observer, .audit,
     ]
 
     // MARK: Walking

@@ -12,6 +12,7 @@ enum Jobs {
         case "read": try await Readings.longRead(options)
         case "verify": try await Readings.verify(options)
         case "backup": try await Readings.backup(options)
+        case "observe": try await Observing.run(options)
         case "visit": try await Visit.run(options)
         case "worker": try await Worker.run(options)
         case "victim": try await Victim.run(options)

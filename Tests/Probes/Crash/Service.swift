@@ -24,12 +24,15 @@ struct Service: Sendable {
             VaultWitness($0, isWrittenAtEveryCommit: options.text("witnessed") == "always")
         }
         witness?.begins = true
-        let place = try options.required("vault")
-        let location: VaultLocation =
-            VaultLocation.isPostgreSQL(place)
-            ? try .postgreSQL(place, stateDirectory: try options.required("state")) : .sqlite(place)
         return try await Vault.open(
-            in: location, unlockedBy: .keyFile(try options.required("key")), options: VaultOptions(witness: witness))
+            in: location(options), unlockedBy: .keyFile(try options.required("key")),
+            options: VaultOptions(witness: witness))
+    }
+
+    static func location(_ options: Options) throws -> VaultLocation {
+        let place = try options.required("vault")
+        return VaultLocation.isPostgreSQL(place)
+            ? try .postgreSQL(place, stateDirectory: try options.required("state")) : .sqlite(place)
     }
 
     func close() async {

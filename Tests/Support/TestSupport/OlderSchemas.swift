@@ -3,11 +3,12 @@
 /// A step that comes later is taken back here, too.
 package enum OlderSchemas {
     /// The version from which these statements lead back.
-    package static let newest = 8
+    package static let newest = 9
 
-    /// Takes away what the last two steps have added. Users whose manifests lie in parts would be lost.
+    /// Takes away what the last three steps have added. Users whose manifests lie in parts would be lost.
     private static let withoutSeven = """
-        DROP TABLE manifestPart; DROP INDEX userByRoot; DROP INDEX auditKept; DROP INDEX auditOfPruning; DROP TABLE backup;
+        DROP TABLE observer; DROP TABLE manifestPart; DROP INDEX userByRoot; DROP INDEX auditKept;
+        DROP INDEX auditOfPruning; DROP TABLE backup;
         ALTER TABLE audit DROP COLUMN previous;
         ALTER TABLE keySlot DROP COLUMN wrappedKey; ALTER TABLE keySlot DROP COLUMN keyName;
         ALTER TABLE keySlot DROP COLUMN recipient; ALTER TABLE keySlot DROP COLUMN share;

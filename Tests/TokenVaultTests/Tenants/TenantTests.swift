@@ -166,12 +166,46 @@ struct TenantTests {
         world.transport.enqueue(.generation("bob"))
         let done = try await one.users.completeLogIn(callback, boundTo: begun.binding, expectedUserId: "bob")
         #expect(done.login.userId == "bob" && done.login.provider == "acme" && done.login.label == "work")
+        #expect(done.tenant == one.tenant)
         #expect(try await one.users.accessToken(userId: "bob").name == "bob")
         #expect(await code { try await two.users.accessToken(userId: "bob") } == .unknownUser)
         // Renewals know nothing of tenants.
         world.expire()
         world.transport.enqueue(.generation("bob-2"))
         #expect(try await one.users.accessToken(userId: "bob").name == "bob-2")
+    }
+
+    /// With one redirect URI the callback names no tenant: the session that it comes in does.
+    @Test func oneManagerCompletesTheLogInsOfAllTenants() async throws {
+        let (world, one, two, _) = try await scene()
+        let users = world.users
+        func begin(_ users: UserManager) async throws -> (callback: LogInCallback, binding: BrowserBinding) {
+            let begun = try await users.beginLogIn(LogInRequest(userId: "bob", provider: "acme"))
+            return (.url("?code=CANARY-code&state=\(begun.state)"), begun.binding)
+        }
+        let (callback, binding) = try await begin(one.users)
+        let strangers: [(String?, Tenant?)] = [
+            ("bob", nil), ("bob", two.tenant), ("alice", one.tenant), (nil, two.tenant),
+        ]
+        for (user, tenant) in strangers {
+            let code = await code {
+                try await users.completeLogIn(callback, boundTo: binding, expectedUserId: user, of: tenant)
+            }
+            #expect(code == .logInNotBound, "\(user ?? "any") of \(tenant?.name ?? "none")")
+        }
+        world.transport.enqueue(.generation("bob"))
+        let done = try await users.completeLogIn(
+            callback, boundTo: binding, expectedUserId: "bob", of: one.tenant)
+        #expect(done.tenant == one.tenant)
+        #expect(try await users.scoped(to: try #require(done.tenant)).accessToken(userId: "bob").name == "bob")
+        // Nobody is expected: then whose it was is said afterwards.
+        for (manager, tenant) in [(two.users, two.tenant), (users, nil)] {
+            let next = try await begin(manager)
+            world.transport.enqueue(.generation("next"))
+            let done = try await users.completeLogIn(next.callback, boundTo: next.binding)
+            #expect(done.tenant == tenant)
+            #expect(try await world.vault.login(done.login.id, of: tenant).userId == "bob")
+        }
     }
 
     @Test func eventsAreThoseOfTheTenant() async throws {
@@ -183,7 +217,9 @@ struct TenantTests {
         let others = try await world.vault.storedEvents(after: .start, in: TenantScope(tenant: two.tenant)).events
         #expect(others.allSatisfy { $0.login == logins["two"]?.id && $0.userId == "alice" })
         let all = try await world.vault.storedEvents(after: .start).events
-        #expect(Set(all.compactMap(\.userId).map { Tenant.of($0)?.tenant.name ?? "" }) == ["", "one", "two"])
+        #expect(Set(all.map { $0.tenant?.name ?? "" }) == ["", "one", "two"])
+        #expect(all.allSatisfy { $0.userId == "alice" })
+        #expect(own.allSatisfy { $0.tenant == one.tenant })
     }
 
     @Test func aScopedManagerHearsOfItsTenantAlone() async throws {

@@ -56,7 +56,7 @@ struct ServerVaultTests {
         let harness = try Harness(server: Self.address())
         try await harness.run("init")
         let behind = try TableIntruder(harness.vault)
-        try behind.execute(#"DROP TABLE "manifestPart""#, #"DELETE FROM "migration" WHERE "version" > 1"#)
+        try behind.execute(#"DROP TABLE "manifestPart", "observer""#, #"DELETE FROM "migration" WHERE "version" > 1"#)
         let migrated = try await harness.run("migrate", "up", "--yes")
         #expect(migrated.status == 0, "\(migrated.error)")
         let rows = try await harness.run("audit", "list", "--all", "--json", "--kind", "vaultMigrated").output

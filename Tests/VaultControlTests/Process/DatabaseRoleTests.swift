@@ -58,7 +58,7 @@ struct DatabaseRoleTests {
     }
 
     /// A migration makes a table, and nobody grants it to the services' role.
-    @Test("a table without grants is reported as that", arguments: ["audit", "manifestPart"])
+    @Test("a table without grants is reported as that", arguments: ["audit", "manifestPart", "observer"])
     func grants(_ table: String) async throws {
         let setup = try await Setup()
         #expect(try await setup.run(["verify"]).status == 0)

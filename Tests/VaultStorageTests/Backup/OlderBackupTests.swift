@@ -28,8 +28,8 @@ import VaultCrypto
             vault: new.vault, backup: new.backup, madeAt: new.madeAt, schemaVersion: 6, incarnation: new.incarnation,
             auditSequence: new.auditSequence, auditLink: new.auditLink, vaultSequence: new.vaultSequence,
             byteCount: Int64(bytes.count), digest: unsafe bytes.withUnsafeBytes { unsafe Checksum.digest(of: $0) },
-            counts: new.counts.filter { $0.key != "backup" }, slots: new.slots, recipients: new.recipients,
-            toolVersion: "older")
+            counts: new.counts.filter { !["backup", "observer"].contains($0.key) }, slots: new.slots,
+            recipients: new.recipients, toolVersion: "older")
         try FileBytes.write(
             bytes + BackupContainer(manifest, manifest.mac(store.context)).encoded(), to: older)
     }

@@ -19,6 +19,17 @@ enum SampleVault {
         try await store.write { try $0.note(backup) }
     }
 
+    static let observers = ["mailer", "audit"]
+
+    /// Lets each observer get to a row of the trail.
+    static func observe(_ row: Int, _ store: any VaultStore) async throws {
+        for name in observers {
+            guard var observer = try await store.claimObserver(name, start: "\(row)", head: "\(row)") else { continue }
+            observer.cursor = "\(row)"
+            _ = try await store.advance(observer)
+        }
+    }
+
     static func provider(_ name: String) -> ProviderRecord {
         var record = ProviderRecord(
             name: "CANARY-\(name)", issuer: "https://CANARY-\(name).example",
@@ -85,6 +96,7 @@ extension VaultFixture {
         }
         try await store.addOutbox([SampleVault.revocation(0, acme.handle), SampleVault.revocation(1, globex.handle)])
         for number in 1...2 { try await SampleVault.note(number, store) }
+        try await SampleVault.observe(1, store)
         try await addSpareKey(to: store)
     }
 
@@ -125,6 +137,7 @@ extension VaultFixture {
             record.defaultScope = "CANARY-scope other"
             _ = try await store.putProvider(record, replacing: provider.handle)
         }
+        try await SampleVault.observe(2, store)
         for entry in try await store.outboxEntries(limit: 10) {
             try await store.resolveOutbox(entry.handle, .retry(at: now.advanced(by: .seconds(600))))
         }

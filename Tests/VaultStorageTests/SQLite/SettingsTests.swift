@@ -86,6 +86,7 @@ struct SettingsTests {
                 "v006_add_indexes_and_manifest": 7_645_946_079_238_298_548,
                 "v007_keep_for_years": -9_150_678_815_049_714_039,
                 "v008_cut_manifests_into_parts": -1_348_520_556_017_556_037,
+                "v009_remember_observers": 260_804_265_949_855_175,
             ])
         #expect(Migrations.all.map(\.version) == Array(1...Migrations.all.count))
     }

@@ -8,12 +8,13 @@ import VaultStorage
     static let advisory: Set = [
         "migration.appliedAt", "migration.auditSequence", "provider.id", "keySlot.id", "authorizationRequest.id",
         "outbox.id", "unusableReply.id", "provider.nameIndex", "walMark.mark", "walMark.previous",
-        "walMark.schemaCookie", "untoldFailure.login", "backup.id",
+        "walMark.schemaCookie", "untoldFailure.login", "backup.id", "observer.id",
     ]
 
     static let tables = [
         "vault", "keySlot", "provider", "user", "migration", "login", "loginSecret", "refreshIntent",
         "unusableReply", "authorizationRequest", "outbox", "audit", "walMark", "untoldFailure", "backup",
+        "observer",
     ]
 
     @Test(arguments: tables) func everyChangeIsNoticed(table: String) async throws {

@@ -7,6 +7,7 @@ import VaultStorage
     private static let tables = [
         "vault", "keySlot", "provider", "user", "migration", "login", "loginSecret", "refreshIntent",
         "untoldFailure", "authorizationRequest", "outbox", "audit", "backup",
+        "observer",
     ]
 
     /// SQL by the name of the attack.

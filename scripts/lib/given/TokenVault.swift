@@ -145,7 +145,7 @@ struct OurServer: Sendable {
 }
 
 struct Mail: Sendable {
-    func askToLogInAgain(_ user: String) async { Heard.note("mail") }
+    func askToLogInAgain(_ user: String, of tenant: Tenant? = nil) async { Heard.note("mail") }
     func withdraw(_ user: String) async { Heard.note("withdraw") }
 }
 
@@ -156,8 +156,6 @@ struct SecretsClient: Sendable {
 struct Database: Sendable {
     func queueMail(to user: String) async throws { Heard.note("mail") }
     func dropMail(to user: String) async throws { Heard.note("withdraw") }
-    func set(_ key: String, _ value: String) async throws { Heard.note("save") }
-    func get(_ key: String) async throws -> String? { nil }
 }
 
 // A client that is generated from an OpenAPI document, by swift-openapi-runtime.

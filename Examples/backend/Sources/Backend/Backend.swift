@@ -19,7 +19,7 @@ struct Backend {
             transport: AsyncHTTPTransport(options: .init(allowsInsecureLoopback: settings.allowsInsecureLoopback)),
             options: VaultServiceOptions(
                 vault: VaultOptions(logger: logger),
-                observers: [Watcher(file: URL(filePath: settings.vaultPath + ".cursor"), logger: logger)]))
+                observers: [Watcher(logger: logger)]))
         let (users, api) = (service.users, AuthorizingClient(users: service.users))
         let sessions = BrowserSessions(usesTLS: settings.usesTLS)
 

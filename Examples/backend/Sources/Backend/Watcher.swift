@@ -1,11 +1,11 @@
-import FoundationEssentials
 import Logging
 import TokenVault
 
 /// Learns of accounts that their users must reconnect, including those that died while this service was down. A real
 /// service sends an email; this one prints a line.
 struct Watcher: LoginObserver {
-    let file: URL
+    /// The vault keeps under it what was reported: once, however many processes of this service run.
+    let name = "watcher"
     let logger: Logger
 
     func observe(_ event: SessionEvent) async throws {
@@ -16,14 +16,5 @@ struct Watcher: LoginObserver {
         case .missed: logger.notice("events were missed")
         default: break
         }
-    }
-
-    func save(_ cursor: EventCursor) async throws {
-        try Data("\(cursor)".utf8).write(to: file, options: .atomic)
-    }
-
-    func savedCursor() async throws -> EventCursor? {
-        guard FileManager.default.fileExists(atPath: file.path) else { return nil }
-        return EventCursor(try String(contentsOf: file, encoding: .utf8))
     }
 }

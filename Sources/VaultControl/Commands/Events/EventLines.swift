@@ -63,16 +63,26 @@ struct EventLines {
 
     private static func cells(_ event: SessionEvent) -> [String] {
         [
-            event.date.formatted(.iso8601), event.kind.name, event.userId ?? "", event.login?.description ?? "",
+            event.date.formatted(.iso8601), event.kind.name, user(event) ?? "", event.login?.description ?? "",
             event.generation.map { String($0) } ?? "", detail(event),
         ]
     }
 
-    private static func detail(_ event: SessionEvent) -> String {
-        [detail(event.kind), event.answer.map { "(\($0))" } ?? ""].filter { !$0.isEmpty }.joined(separator: " ")
+    /// The user's id as the vault has it, like in every other command's output.
+    private static func user(_ event: SessionEvent) -> String? {
+        event.userId.map { event.tenant?.qualify($0) ?? $0 }
     }
 
-    private static func detail(_ kind: SessionEvent.Kind) -> String {
+    private static func provider(_ name: String, _ event: SessionEvent) -> String {
+        event.tenant?.qualify(name) ?? name
+    }
+
+    private static func detail(_ event: SessionEvent) -> String {
+        let parts = [detail(event.kind, of: event), event.answer.map { "(\($0))" } ?? ""]
+        return parts.filter { !$0.isEmpty }.joined(separator: " ")
+    }
+
+    private static func detail(_ kind: SessionEvent.Kind, of event: SessionEvent) -> String {
         switch kind {
         case .willExpire(let date), .refreshTokenWillExpire(let date): "at \(date.formatted(.iso8601))"
         case .expired, .updated, .recovered: ""
@@ -80,8 +90,8 @@ struct EventLines {
         case .refreshFailed(let failure): failure.reason.description
         case .scopeChanged(let isNarrower): isNarrower ? "narrower" : "wider"
         case .error(let code): code.name
-        case .providerStopped(let name, let ended): "\(name), after \(Count.of(ended, "login"))"
-        case .providerResumed(let name): name
+        case .providerStopped(let name, let ended): "\(provider(name, event)), after \(Count.of(ended, "login"))"
+        case .providerResumed(let name): provider(name, event)
         case .missed(let count): Count.of(count, "event")
         }
     }
@@ -89,7 +99,7 @@ struct EventLines {
     static func record(_ event: SessionEvent) -> OutputRecord {
         let common: OutputRecord = [
             .data("time", event.date), .data("event", event.kind.name), .data("login", event.login),
-            .data("user", event.userId), .data("generation", event.generation),
+            .data("user", user(event)), .data("tenant", event.tenant?.name), .data("generation", event.generation),
         ]
         let particular: OutputRecord =
             switch event.kind {
@@ -100,8 +110,9 @@ struct EventLines {
             case .refreshFailed(let failure): [.data("reason", failure.reason.description)]
             case .scopeChanged(let isNarrower): [.data("isNarrower", isNarrower)]
             case .error(let code): [.data("error", code.name)]
-            case .providerStopped(let name, let ended): [.data("provider", name), .data("ended", ended)]
-            case .providerResumed(let name): [.data("provider", name)]
+            case .providerStopped(let name, let ended):
+                [.data("provider", provider(name, event)), .data("ended", ended)]
+            case .providerResumed(let name): [.data("provider", provider(name, event))]
             case .missed(let count): [.data("count", count)]
             }
         let further: [Field] =

@@ -43,6 +43,21 @@ struct StoredEventsCommandTests {
         #expect(none.output.isEmpty && none.status == 0)
     }
 
+    /// The user is named as everywhere, and the tenant is a member of its own.
+    @Test func anEventOfATenantNamesIt() async throws {
+        let (harness, login) = try await Self.filled()
+        let other = try await harness.run(
+            "login", "add", "--tenant", "contoso", "--user", "alice", "--access-token", "-", input: "CANARY-2"
+        ).line
+        let all = try Self.lines(try await harness.run("events", "--after", "start", "--json").output)
+        #expect(all.map { $0["login"] as? String } == [login, other])
+        #expect(all.map { $0["user"] as? String } == ["alice", "\u{1D}contoso\u{1D}alice"])
+        #expect(all.map { $0["tenant"] as? String } == [nil, "contoso"])
+        #expect(all.allSatisfy { $0.keys.contains("tenant") })
+        let text = try await harness.run("events", "--after", "start").output
+        #expect(text.contains("\tcontoso/alice\t") && text.contains("\talice\t"), "\(text)")
+    }
+
     @Test func theCursorFileIsKept() async throws {
         let (harness, login) = try await Self.filled()
         let file = harness.path("cursor")
