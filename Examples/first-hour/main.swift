@@ -22,10 +22,9 @@ routes.add(to: router)
 // Your own work: ask the provider's API on behalf of the user.
 router.get("/me") { request, _ in
     guard let user = request.cookies["user"]?.value else { throw HTTPError(.unauthorized) }
-    let me = HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:9085", path: "/resource")
-    let answer = try await api.send(me, userId: user)
-    // The API refuses the token and there is no newer one: this throws the vault's reason.
-    if answer.head.status == .unauthorized { _ = try await service.users.accessToken(userId: user) }
+    let answer = try await api.get("http://127.0.0.1:9085/resource", for: .user(user))
+    // The API refuses the token, and there is no newer one.
+    if let failure = answer.renewalFailure { throw failure }
     return ByteBuffer(bytes: try await answer.body.collect(upTo: 1 << 20))
 }
 

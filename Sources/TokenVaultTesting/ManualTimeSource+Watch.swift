@@ -16,7 +16,7 @@ extension ManualTimeSource {
         static let real = Watch {
             try? await Task.sleep(for: .seconds(5))
         } say: { words in
-            // A test without a standard error is not told.
+            // Without a standard error there is no one to warn.
             try? BorrowedDescriptor.standardError.writeAll(Array("\(words)\n".utf8))
         }
     }

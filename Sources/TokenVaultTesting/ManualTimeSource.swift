@@ -12,8 +12,8 @@ public import TokenVault
 ///
 /// It knows when the vaults that use it are working: see ``isAtRest`` and ``passing(step:_:)``.
 ///
-/// A call that itself waits, such as one whose reply was lost, waits for ever if nobody advances the clock. When that has
-/// lasted for five real seconds, the clock says so on standard error, once.
+/// A call that itself waits, such as one whose reply was lost, never returns if the test does not advance the clock. After
+/// five real seconds of that, the clock says so on standard error, once.
 public final class ManualTimeSource: TimeSource {
     private struct Sleeper {
         let wakesAt: Duration
@@ -184,8 +184,8 @@ public final class ManualTimeSource: TimeSource {
     }
 
     private static let advice = """
-        ManualTimeSource: a task has waited for this clock for five real seconds, and nobody advances it. Advance it by \
-        `advance(by:)`, or make the call that waits inside of `time.passing { … }`, which does.
+        ManualTimeSource: a task has waited for this clock for five real seconds, and the test does not advance it. Advance \
+        it with `advance(by:)`, or make the call that waits inside `time.passing { … }`, which does.
         """
 
     /// For tests of the clock itself: the records that it still keeps of finished sleeps.

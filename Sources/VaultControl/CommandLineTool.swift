@@ -78,7 +78,8 @@ public enum CommandLineTool {
                 return reportParserError(error, arguments, invocation)
             }
             var failure = Failure(error)
-            failure.noteProxy(for: error, in: invocation.console.environment)
+            failure.noteProxy(
+                for: error, in: invocation.console.environment, proxy: GivenArguments(arguments)?.value(of: "--proxy"))
             failure.nameWhatIsMissing(arguments)
             failure.nameProvider(arguments)
             if failure.status != .success {

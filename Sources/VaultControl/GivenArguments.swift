@@ -70,6 +70,7 @@ extension GivenArguments {
             if argument.value == "" || isBlank { try given.refuseEmpty(argument.taken) }
             try refusePasted(argument)
             try given.refuseBlank(argument)
+            try given.refuseBlankName(argument)
         }
         let flags = Set(arguments.prefix { $0 != "--" })
         for flag in flags where flag.hasPrefix("--no-") && flags.contains("--" + flag.dropFirst("--no-".count)) {
@@ -129,6 +130,25 @@ extension GivenArguments {
             "the \(given.taken.takesValue ? "value of " : "")\(given.taken.title) begins or ends with a blank: "
                 + Printable.named(value, to: 200),
             hint: "write it without: \(Printable.shortened(rest, to: 200))")
+    }
+
+    /// The operator chooses these names, and types them again: a blank at an end would make another one.
+    private func refuseBlankName(_ given: Given) throws(Failure) {
+        guard let name = given.value, Self.hasBlankAtEnd(name), !name.allSatisfy(\.isWhitespace),
+            !name.contains(where: \.isNewline)
+        else { return }
+        let isNew =
+            switch words.joined(separator: " ") {
+            case "provider add", "provider register": given.taken.kind == "positional"
+            case "import run": given.taken.title == "--name"
+            case "export": given.taken.title == "--to"
+            default: false
+            }
+        guard isNew else { return }
+        throw .usage(
+            "the \(given.taken.takesValue ? "value of \(given.taken.title)" : "name") begins or ends with a blank: "
+                + Printable.named(name, to: 200),
+            hint: "write it without: \(Printable.shortened(PathProblem.trimmed(name), to: 200))")
     }
 
     /// A new label must be visible and easy to type; one to look up may have been set by an app.

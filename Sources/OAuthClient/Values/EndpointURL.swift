@@ -1,7 +1,7 @@
 /// The address of an endpoint that receives credentials: `https`, or plain `http` to this machine if that was allowed.
 ///
 /// User information and fragments are rejected; nothing is decoded or re-encoded.
-public struct EndpointURL: Hashable, Sendable, CustomStringConvertible {
+public struct EndpointURL: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     /// As given.
     public let rawValue: String
     let url: RawURL
@@ -32,4 +32,5 @@ public struct EndpointURL: Hashable, Sendable, CustomStringConvertible {
     public var isLoopback: Bool { url.isLoopback }
 
     public var description: String { rawValue }
+    public var customMirror: Mirror { Mirror(self, children: [Mirror.Child](), displayStyle: .struct) }
 }

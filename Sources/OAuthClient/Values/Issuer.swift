@@ -1,5 +1,5 @@
 /// The identifier of an authorization server (RFC 8414 §2): a URL without query and fragment, compared literally.
-public struct Issuer: Hashable, Sendable, CustomStringConvertible {
+public struct Issuer: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     public let rawValue: String
     let url: RawURL
 
@@ -15,4 +15,5 @@ public struct Issuer: Hashable, Sendable, CustomStringConvertible {
     }
 
     public var description: String { rawValue }
+    public var customMirror: Mirror { Mirror(self, children: [Mirror.Child](), displayStyle: .struct) }
 }

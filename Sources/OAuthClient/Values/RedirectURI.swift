@@ -4,7 +4,7 @@
 /// It is `https`, plain `http` on this machine (RFC 8252 §7.3), or has an app's own scheme with a dot in it, such as
 /// `com.example.app:/callback` (RFC 8252 §7.1). Other schemes, such as `javascript`, would pass the code to any program
 /// that handles them.
-public struct RedirectURI: Hashable, Sendable, CustomStringConvertible {
+public struct RedirectURI: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     public let rawValue: String
 
     static let longest = 2_048
@@ -37,6 +37,7 @@ public struct RedirectURI: Hashable, Sendable, CustomStringConvertible {
     }
 
     public var description: String { rawValue }
+    public var customMirror: Mirror { Mirror(self, children: [Mirror.Child](), displayStyle: .struct) }
 
     /// In lower case (RFC 3986 §3.1); nil if there is none, or nothing after it.
     private static func scheme(of text: String) -> String? {

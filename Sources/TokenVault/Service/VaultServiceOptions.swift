@@ -13,8 +13,15 @@ public struct VaultServiceOptions: Sendable {
     public var observers: [any LoginObserver]
     package var newObserversBeginAfter: EventCursor?
 
-    /// - Parameter newObserversBeginAfter: Where an observer begins whose name the vault does not know yet; nil: with events
-    ///   from now on. ``EventCursor/start``: with all that the vault still has.
+    /// - Parameters:
+    ///   - vault: See ``vault``.
+    ///   - users: See ``users``.
+    ///   - scheduler: See ``scheduler``.
+    ///   - backups: See ``backups``.
+    ///   - rootKeyInterval: See ``rootKeyInterval``.
+    ///   - observers: See ``observers``.
+    ///   - newObserversBeginAfter: Where an observer begins whose name the vault does not know yet; nil: with events from now
+    ///     on. ``EventCursor/start``: with all that the vault still has.
     public init(
         vault: VaultOptions = .init(), users: UserManagerOptions = .init(), scheduler: SchedulerOptions? = .init(),
         backups: BackupSchedule? = nil, rootKeyInterval: Duration? = nil, observers: [any LoginObserver] = [],

@@ -14,7 +14,7 @@ public enum SessionState: Equatable, Sendable {
     case terminated(TerminationReason)
 }
 
-extension SessionState: CustomStringConvertible {
+extension SessionState: NameRendering {
     public var description: String {
         switch self {
         case .notLoggedIn: "notLoggedIn"

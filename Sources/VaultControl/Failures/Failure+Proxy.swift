@@ -3,7 +3,15 @@ import TokenVault
 
 extension Failure {
     /// People set a proxy for all programs of a machine and expect vaultctl to use it, too.
-    mutating func noteProxy(for error: any Error, in environment: [String: String]) {
+    ///
+    /// - Parameter proxy: the value of `--proxy`.
+    mutating func noteProxy(for error: any Error, in environment: [String: String], proxy: String?) {
+        // What is refused, or not found, is then the proxy: nothing else was tried.
+        if let proxy = proxy ?? environment["TOKENVAULT_PROXY"], !proxy.isEmpty, Self.isOfNetwork(error) {
+            hints.insert(
+                "requests to other machines go through the proxy \(Printable.shortened(proxy, to: 200)): check it first",
+                at: 0)
+        }
         let names = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"]
         guard Self.isOfNetwork(error), environment["TOKENVAULT_PROXY"] == nil,
             let name = names.first(where: { environment[$0]?.isEmpty == false })

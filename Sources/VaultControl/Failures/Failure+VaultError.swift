@@ -150,6 +150,11 @@ extension Failure {
                     error.named.map { "if that is the right server: --issuer \(Printable.shortened($0, to: 200))" }
                         ?? "copy the issuer exactly as the provider documents it, with or without the final slash"
                 ]
+            case .malformed:
+                [
+                    "check the issuer's URL: it is not that of a web page",
+                    "specify the endpoints: --token-endpoint, --authorization-endpoint",
+                ]
             case .insecureEndpoint: ["for a development server on this machine: --allow-insecure-loopback"]
             default: ["specify the endpoints: --token-endpoint, --authorization-endpoint"]
             }

@@ -14,6 +14,13 @@ enum PrivateFile {
         }
     }
 
+    /// For a dry run: what creating the file would refuse.
+    static func refuseExisting(_ path: String) throws(Failure) {
+        let file = NamedFile(path)
+        if file.exists { throw failure(path, .exists) }
+        if !NamedFile(PathName.directory(of: path)).exists { throw failure(path, .notFound) }
+    }
+
     static func create(_ path: String) throws(Failure) -> Descriptor {
         do throws(SystemError) {
             return try Descriptor(path, for: .writing, [.createNew, .notThroughLink])

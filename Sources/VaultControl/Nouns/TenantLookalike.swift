@@ -18,8 +18,12 @@ struct TenantLookalike {
     /// The same name with its option.
     var typed: String { "\(Printable.shortened(name)) --tenant \(tenant.name)" }
 
-    /// Warns before a user of no tenant gets such an id.
+    /// Warns before a new user gets an id that is probably meant as another one. Ids are a service's own, so they are not
+    /// refused.
     static func warn(of user: String?, _ option: TenantName?, in vault: Vault, _ invocation: Invocation) async throws {
+        if let user, PathProblem.trimmed(user) != user, (try? await vault.user(user, of: option?.tenant)) == nil {
+            invocation.warn("the id of the new user begins or ends with a blank: \(Printable.named(user))")
+        }
         guard let user, option == nil, let other = try await TenantLookalike(user, in: vault),
             (try? await vault.user(user)) == nil
         else { return }

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import TokenVault
 import VaultAdministration
+import VaultStorage
 
 /// Processes that run an observer of one name, and are killed while it is being told of an event.
 @Suite(.serialized)

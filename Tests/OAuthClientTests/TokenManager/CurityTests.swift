@@ -2,7 +2,7 @@ import OAuthClient
 import Synchronization
 import Testing
 
-/// One test for each line of what is taken from Curity's token manager.
+/// What is taken from Curity's token manager, in detail; its sentences are in OtherSDKs.
 struct CurityTests {
     private func manager(
         _ transport: ScriptedTransport, keyPair: DPoPKey? = nil, listener: (any TokenEndpointResponseListener)? = nil

@@ -100,7 +100,7 @@ struct GeneratedClientTests {
 
     /// The base URL counts, and nothing that the request says of its own.
     @Test func theBaseURLDecidesWhereATokenGoes() async throws {
-        var registration = try Sample.provider()
+        var registration = Sample.provider()
         registration.apiOrigins = [try APIOrigin("https://api.example")]
         let world = try await ScriptedWorld(registration)
         try await world.addLogin()

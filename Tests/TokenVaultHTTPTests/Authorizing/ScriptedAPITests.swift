@@ -184,7 +184,7 @@ struct ScriptedAPITests {
 
     /// A transport that shows no certificate never gets a token that is bound to one.
     @Test func aTokenIsNotSentWithoutItsCertificate() async throws {
-        var registration = try Sample.provider()
+        var registration = Sample.provider()
         registration.authentication = .tlsClientAuth(try TestCertificate("app", hosts: ["app"]).client)
         registration.bindsTokensToCertificate = true
         let world = try await ScriptedWorld(registration)

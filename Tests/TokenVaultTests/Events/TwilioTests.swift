@@ -7,7 +7,7 @@ import VaultStorage
 
 @testable import TokenVault
 
-/// Twilio's AccessManager, line by line.
+/// The events that are taken from Twilio, in detail; its sentences are in OtherSDKs.
 struct TwilioTests {
     @Test func willExpireComesThreeMinutesBeforeExpiry() async throws {
         let world = try await World()

@@ -5,7 +5,7 @@ import Testing
 import TokenVault
 import TokenVaultTesting
 
-/// One test for each line of what is taken from Kii.
+/// What is taken from Kii, in detail; its sentences are in OtherSDKs.
 struct KiiTests {
     @Test func callRenewsTokenWithLessThanFiveMinutesLeft() async throws {
         let world = try await World()

@@ -5,7 +5,7 @@ import TokenVault
 import TokenVaultTesting
 import VaultStorage
 
-/// One test for each line of what is taken from social.plus about renewals.
+/// What is taken from social.plus about renewals, in detail; its sentences are in OtherSDKs.
 struct SocialPlusTests {
     private func makeWorld(
         _ handler: RecordingSessionHandler, exchange: String? = nil

@@ -5,7 +5,7 @@ import TokenVaultTesting
 
 @testable import TokenVault
 
-/// One test for each line of what is taken from Tapkey.
+/// What is taken from Tapkey, in detail; its sentences are in OtherSDKs.
 struct TapkeyTests {
     private func makeWorld() async throws -> (World, RecordingHandler, Login) {
         let handler = RecordingHandler()

@@ -20,7 +20,7 @@ struct UnsentLogInTests {
     func aFirstRequestNamesItsCause(
         _ first: First, _ cause: (code: HTTPTransportError.Code, expected: VaultError.Code, words: String)
     ) async throws {
-        var provider = try Sample.provider()
+        var provider = Sample.provider()
         provider.deviceAuthorizationEndpoint = try EndpointURL("https://acme.example/device")
         provider.pushedAuthorizationEndpoint = try EndpointURL("https://acme.example/par")
         provider.requiresPushedRequests = true

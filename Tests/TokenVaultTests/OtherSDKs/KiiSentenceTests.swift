@@ -24,7 +24,7 @@ struct KiiSentenceTests {
     func bothTokensOfALogInAreSaved() async throws {
         let world = try await World()
         world.transport.enqueue(.generation("1"))
-        try await world.users.logIn(
+        _ = try await world.users.logIn(
             LogInRequest(userId: "alice", provider: "acme"), authorizationCode: AuthorizationCode("code"),
             codeVerifier: CodeVerifier.random())
         await world.vault.close()
@@ -165,6 +165,7 @@ struct KiiSentenceTests {
         let done = try await world.users.completeLogIn(
             .url("https://app.example/callback?code=code&state=\(request.state)"), boundTo: request.binding)
         #expect(done.login.id == login.id)
+        await #expect(try world.users.sessionState(of: .user("alice")) == .established)
         #expect(try await world.users.accessToken(for: .login(login.id)).name == "2")
     }
 }

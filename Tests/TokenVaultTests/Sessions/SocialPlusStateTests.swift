@@ -8,7 +8,7 @@ import VaultStorage
 
 @testable import TokenVault
 
-/// social.plus's session states, line by line.
+/// The session states of social.plus, in detail; its sentences are in OtherSDKs.
 struct SocialPlusStateTests {
     @Test func theStatesAreReadable() async throws {
         let world = try await World()

@@ -44,6 +44,7 @@ struct ScriptedLogInTests {
     @Test func aPushedRequestHasACallbackToo() async throws {
         var provider = Sample.provider()
         provider.pushedAuthorizationEndpoint = try EndpointURL("https://acme.example/par")
+        provider.requiresPushedRequests = true
         let (temporary, transport, users) = try await makeUsers(ManualTimeSource(), .freshTokens())
         try await temporary.vault.addProvider(provider)
         transport.enqueue(.json(#"{"request_uri":"urn:example:1","expires_in":60}"#, status: .created))
@@ -51,6 +52,18 @@ struct ScriptedLogInTests {
         #expect(!begun.url.contains(begun.state))
         let done = try await users.completeLogIn(.url(transport.callback(for: begun)), boundTo: begun.binding)
         #expect(done.login.userId == "alice")
+    }
+
+    /// Task 12 of the cookbook.
+    @Test func aLostReplyCostsNoLogin() async throws {
+        let time = ManualTimeSource()
+        let (temporary, transport, users) = try await makeUsers(time, .freshTokens())
+        try await temporary.vault.addProvider(Sample.provider())
+        let begun = try await users.beginLogIn(LogInRequest(userId: "alice", provider: "acme"))
+        let done = try await users.completeLogIn(.url(transport.callback(for: begun)), boundTo: begun.binding)
+        transport.simulate(.lostReply, times: 1)
+        let token = try await time.passing { try await users.accessToken(for: .login(done.login.id), .renewed) }
+        #expect(token.generation == 2)
     }
 
     @Test func aRefusalIsOne() async throws {
@@ -66,7 +79,8 @@ struct ScriptedLogInTests {
 
     @Test(
         arguments: [
-            "", "acme", "Acme Corp", "a\nb", "über/../?#@:", "-", String(repeating: "x", count: 100_000), "\u{1D}t\u{1D}p",
+            "", "acme", "Acme Corp", "a\nb", "über/../?#@:", "-", String(repeating: "x", count: 100_000),
+            "\u{1D}t\u{1D}p",
         ])
     func aSampleIsValidWhateverItsName(_ name: String) throws {
         #expect(Sample.accessToken(name).reveal().hasPrefix("CANARY-access-"))

@@ -35,7 +35,8 @@ struct PrintedValueTests {
         let events = users.events()
         let login = try await world.addChain()
         _ = try await scoped.addLogin(
-            userId: "alice", provider: "acme", accessToken: Sample.accessToken("2"), refreshToken: Sample.refreshToken("2"))
+            userId: "alice", provider: "acme", accessToken: Sample.accessToken("2"),
+            refreshToken: Sample.refreshToken("2"))
         let request = LogInRequest(userId: "alice", provider: "acme", context: ["CANARY-key": "CANARY-value"])
         let begun = try await users.beginLogIn(request)
         let callback = LogInCallback.url(world.transport.callback(for: begun))
@@ -54,13 +55,16 @@ struct PrintedValueTests {
             parameters, try await world.vault.provider(named: "acme"), try await users.clientToken(provider: "acme"),
             try await users.authorize(http, for: .login(login.id)), TokenRequest(deadline: .seconds(2)),
             LoginRef.user("alice", provider: "acme"), SessionRef.user("alice"), LoginFilter(userId: "alice"),
-            LoginEnd.terminated(.globalBan), VaultLocation.sqlite("/tmp/x"), RefreshedAccessToken(accessToken: Sample.accessToken()),
+            LoginEnd.terminated(.globalBan), VaultLocation.sqlite("/tmp/x"),
+            RefreshedAccessToken(accessToken: Sample.accessToken()),
             BackupRetention(days: 3), users, world.vault, tenant,
         ]
         for try await entry in world.vault.logins(where: LoginFilter()) { values.append(entry) }
         values.append(try await world.vault.user("alice"))
         world.transport.enqueue(.error("invalid_grant"))
-        do { values.append(try await users.accessToken(for: .login(login.id), .renewed)) } catch { values.append(error) }
+        do { values.append(try await users.accessToken(for: .login(login.id), .renewed)) } catch {
+            values.append(error)
+        }
         do { values.append(try await users.accessToken(userId: "alice")) } catch { values.append(error) }
         values.append(try await world.vault.login(login.id))
         for try await event in users.events(after: .start) {
@@ -91,9 +95,11 @@ struct PrintedValueTests {
 
     @Test func aMirrorHasPublicLabelsAlone() async throws {
         let hidden: Set<String> = [
-            "handle", "target", "scopeText", "expirySource", "hiddenSubject", "obtainedAt", "notBefore", "isInDoubt", "hold",
+            "handle", "target", "scopeText", "expirySource", "hiddenSubject", "obtainedAt", "notBefore", "isInDoubt",
+            "hold",
             "lastRefusal", "isRefused", "resourceTokens", "origin", "choice", "subject", "content", "key", "dpopKey",
-            "issuerIsRequired", "mostDeaths", "engine", "mark", "sequence", "remnants", "settled", "unsupported", "presented",
+            "issuerIsRequired", "mostDeaths", "engine", "mark", "sequence", "remnants", "settled", "unsupported",
+            "presented",
             "users", "cameAfterDoubt", "clientSecretCount", "management", "means", "answerer", "context", "text",
         ]
         for value in try await values() {
@@ -107,7 +113,8 @@ struct PrintedValueTests {
         let login = try await world.addChain()
         let token = try await world.users.accessToken(userId: "alice")
         #expect(
-            "\(token)" == "VaultToken(accessToken: <redacted>, tokenType: Bearer, expiresAt: 2027-01-15 09:00:00 +0000, "
+            "\(token)"
+                == "VaultToken(accessToken: <redacted>, tokenType: Bearer, expiresAt: 2027-01-15 09:00:00 +0000, "
                 + "login: \(login.id), generation: 1, isVolatile: false)")
         #expect("\(LoginRef.user("a\nb"))" == #"LoginRef(userId: "a\nb")"#)
         #expect("\(LoginRef.user("\u{1D}contoso\u{1D}alice"))" == #"LoginRef(userId: "contoso/alice")"#)
@@ -116,7 +123,9 @@ struct PrintedValueTests {
         #expect("\(try await world.vault.user("alice"))".hasPrefix(#"User(id: "alice", isEnabled: true, logins: ["#))
         try await world.kill(login)
         let failure = try #require(try await world.vault.login(login.id).failure)
-        #expect("\(SessionEvent.Kind.refreshFailed(failure))".contains("RefreshFailure(reason: deadGrant, date: 2027-01-15"))
+        #expect(
+            "\(SessionEvent.Kind.refreshFailed(failure))".contains("RefreshFailure(reason: deadGrant, date: 2027-01-15")
+        )
         #expect("\(world.users)" == "UserManager")
     }
 }

@@ -28,7 +28,10 @@ struct HintTests {
                 await error { try await users.accessToken(userId: "bob") }, .unknownUser,
                 "addLogin or a log-in makes a user"
             ),
-            (await error { try await users.accessToken(for: .login(login.id)) }, .unknownLogin, "a log-in makes a new one"),
+            (
+                await error { try await users.accessToken(for: .login(login.id)) }, .unknownLogin,
+                "a log-in makes a new one"
+            ),
             (
                 await error { try await users.beginLogIn(LogInRequest(userId: "bob", provider: "no")) },
                 .unknownProvider, "addProvider makes one"

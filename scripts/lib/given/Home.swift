@@ -25,7 +25,7 @@ public final class Home: Sendable {
         return home
     }
 
-    /// - Parameter createsVault: Whether the block makes the vault of the pages itself; then alice's is in another place.
+    /// - Parameter createsVault: Whether the block makes the vault of the pages itself; then alice's is elsewhere.
     @discardableResult
     public static func prepare(createsVault: Bool) async throws -> Home {
         for folder in ["etc/app", "var/lib/app", "mnt/backup"] {

@@ -25,7 +25,8 @@ var code: AuthorizationCode { made { try AuthorizationCode(Browser.code) } }
 
 let response = HTTPResponse(
     status: .unauthorized, headerFields: [.wwwAuthenticate: #"DPoP error="use_dpop_nonce""#])
-let bytes = Array(#"{"profile": 1, "name": "acme", "source": [{"url": "https://acme.example/docs", "read": "2026-11-01"}]}"#.utf8)
+let bytes = Array(
+    #"{"profile": 1, "name": "acme", "source": [{"url": "https://acme.example/docs", "read": "2026-11-01"}]}"#.utf8)
 // Of TokenVault's, which gives claims out.
 let done = Done()
 

@@ -90,7 +90,8 @@ func lookAgain() { Heard.note("lookAgain") }
 let saved: EventCursor? = nil
 func save(_ cursor: EventCursor) async throws { Heard.note("save") }
 
-/// acme ends what alice granted, and the next one who wants her token finds out. If it had ended before, she logs in first.
+/// acme ends what alice granted, and the next one who wants her token finds out. If it had ended before, she logs in
+/// first.
 func endGrant() async throws {
     if try await vault.login(login.id).failure != nil {
         let again = try await users.beginLogIn(LogInRequest(into: .login(login.id)))
@@ -119,7 +120,7 @@ func addLoginOfContoso(_ userId: String = "alice") async throws -> LoginID {
     let users = users.scoped(to: contoso)
     if try await vault.providers(of: contoso).isEmpty {
         try await users.addProvider(
-            "acme", issuer: "https://login.contoso.example", clientID: "contoso-app",
+            "acme", issuer: "https://login.acme.example", clientID: "contoso-app",
             redirectURI: "https://app.example/callback")
     }
     return try await users.addLogin(
@@ -150,7 +151,9 @@ struct Mail: Sendable {
 }
 
 struct SecretsClient: Sendable {
-    func secret(_ name: String) async throws -> String { try String(contentsOfFile: "etc/app/vault.key", encoding: .utf8) }
+    func secret(_ name: String) async throws -> String {
+        try String(contentsOfFile: "etc/app/vault.key", encoding: .utf8)
+    }
 }
 
 struct Database: Sendable {
@@ -173,4 +176,30 @@ final class HTTPBody: Sendable {
     }
 
     let iterationBehavior = IterationBehavior.multiple
+}
+
+let apiBase = made {
+    guard let url = URL(string: "https://api.acme.example") else { throw WorldError("no URL") }
+    return url
+}
+
+/// As the client's transport does: the request has only its path.
+func send(atAPI request: HTTPRequest) async throws -> HTTPResponse {
+    var request = request
+    (request.scheme, request.authority) = ("https", "api.acme.example")
+    return try await send(request)
+}
+
+// The same for pages that answer with a status and header fields: the browser follows a redirect, and keeps the cookie.
+private let jar = Mutex("")
+func follow(_ response: HTTPResponse) async throws {
+    let cookie = response.headerFields[.setCookie]?.prefix { $0 != ";" } ?? ""
+    jar.withLock { $0 = String(cookie) }
+    try await Browser.follow(response.headerFields[.location] ?? "", cookie: "")
+}
+var callbackRequest: HTTPRequest {
+    let path = "/callback?" + (Browser.callback.split(separator: "?", maxSplits: 1).last ?? "")
+    return HTTPRequest(
+        method: .get, scheme: "https", authority: "app.example", path: path,
+        headerFields: [.cookie: jar.withLock { $0 }])
 }

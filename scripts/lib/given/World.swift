@@ -1,5 +1,5 @@
-// The world in which scripts/swift-blocks runs the blocks of the pages: a network that leads to dev-authserver, a browser,
-// and a way to wait for what a block does. It is a module of its own, so a block sees only what it imports.
+// The world in which scripts/swift-blocks runs the blocks of the pages: a network that leads to dev-authserver, a
+// browser, and a way to wait for what a block does. It is a module of its own, so a block sees only what it imports.
 
 public import Foundation
 public import HTTPTypes
@@ -35,7 +35,9 @@ public enum Network {
     @discardableResult
     public static func control(_ path: String, _ body: String = "") async throws -> [UInt8] {
         let reply = try await send(request(.post, setting("BLOCK_WORLD_SERVER") + "/dev/" + path), body: body)
-        guard reply.response.status.kind == .successful else { throw WorldError("/dev/\(path): \(reply.response.status)") }
+        guard reply.response.status.kind == .successful else {
+            throw WorldError("/dev/\(path): \(reply.response.status)")
+        }
         return reply.body
     }
 
@@ -105,7 +107,8 @@ public enum Browser {
     public static func follow(_ url: String, cookie: String) async throws {
         let reply = try await Network.get(url)
         guard let callback = reply.response.headerFields[.location] else {
-            throw WorldError("no redirect from \(url): \(reply.response.status) \(String(decoding: reply.body, as: UTF8.self))")
+            throw WorldError(
+                "no redirect from \(url): \(reply.response.status) \(String(decoding: reply.body, as: UTF8.self))")
         }
         last.withLock { $0 = (callback, cookie) }
     }

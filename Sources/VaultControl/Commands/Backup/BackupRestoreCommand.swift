@@ -1,4 +1,5 @@
 import ArgumentParser
+import Platform
 import TokenVault
 import VaultAdministration
 import VaultStorage
@@ -84,6 +85,11 @@ struct BackupRestoreCommand: VaultCommand {
         _ facts: BackupView, _ place: NamedPlace, _ key: KeySource, _ access: VaultAccess, _ invocation: Invocation
     ) async throws {
         let options = try access.vaultOptions
+        guard !NamedFile(target).exists else {
+            throw Failure(
+                .usage, code: "vaultExists", "there is already a file at \(Printable.path(target))",
+                hints: ["restore to a new path; nothing is overwritten"])
+        }
         let report = try await access.explaining(place, access.keyInUse) {
             try await Vault.verifyBackup(at: place.path, unlockedBy: key, options: options, evidence: evidence)
         }

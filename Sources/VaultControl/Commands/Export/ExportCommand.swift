@@ -130,6 +130,7 @@ struct ExportCommand: VaultCommand {
     }
 
     private func plan(_ options: LoginExport.Options, _ access: VaultAccess, _ invocation: Invocation) async throws {
+        if let out, out != "-" { try PrivateFile.refuseExisting(out) }
         let summary = try await access.open { vault in
             var sink = try ShapedExport(format.shape) { _ in }
             return try await LoginExport(of: vault, options).plan(for: &sink)

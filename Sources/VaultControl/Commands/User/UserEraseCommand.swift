@@ -66,6 +66,7 @@ struct UserEraseCommand: VaultCommand {
         let (user, backups) = try await access.open { vault in
             (try await vault.user(ending.qualified), try await vault.backups(holding: ending.qualified))
         }
+        if let certificate { try PrivateFile.refuseExisting(certificate) }
         let record: OutputRecord = [
             Field("user", user.id), Field("logins", user.logins.map(\.description)).words(user.logins.count),
             .data("isDryRun", true), Field("backups", backups.map(BackupRecords.record)).words(backups.count),
