@@ -9,21 +9,6 @@ import TokenVaultTesting
 
 /// What social.plus's SDK says, sentence by sentence: the table in docs/from-other-sdks.md has the same ones.
 struct SocialPlusSentenceTests {
-    /// A log-in that waits for its provider until the gate opens.
-    private static func startLogIn(
-        _ world: World, answer: ScriptedReply
-    ) async -> (logIn: Task<Login, any Error>, gate: Gate) {
-        let gate = Gate()
-        world.transport.enqueue(answer.behind(gate))
-        let logIn = Task {
-            try await world.users.logIn(
-                LogInRequest(userId: "alice", provider: "acme"), authorizationCode: AuthorizationCode("code"),
-                codeVerifier: CodeVerifier.random())
-        }
-        await world.transport.waitForRequests(1)
-        return (logIn, gate)
-    }
-
     private static func makeWorld(_ handler: RecordingSessionHandler) async throws -> (world: World, login: Login) {
         let world = try await World()
         world.users.setSessionHandler(handler)
@@ -51,7 +36,7 @@ struct SocialPlusSentenceTests {
     func aLogInIsEstablishingAndThenEstablished() async throws {
         let world = try await World()
         let states = await StateWatcher(world.vault, .user("alice"))
-        let (logIn, gate) = await Self.startLogIn(world, answer: .generation("1"))
+        let (logIn, gate) = await world.startLogIn(answer: .generation("1"))
         await #expect(states.states() == [.notLoggedIn, .establishing])
         gate.open()
         _ = try await logIn.value
@@ -62,7 +47,7 @@ struct SocialPlusSentenceTests {
     func aFailedLogInEndsAsItBegan() async throws {
         let world = try await World()
         let states = await StateWatcher(world.vault, .user("alice"))
-        let (logIn, gate) = await Self.startLogIn(world, answer: .error("invalid_grant"))
+        let (logIn, gate) = await world.startLogIn(answer: .error("invalid_grant"))
         await #expect(states.states() == [.notLoggedIn, .establishing])
         gate.open()
         await #expect(throws: VaultError.self) { try await logIn.value }

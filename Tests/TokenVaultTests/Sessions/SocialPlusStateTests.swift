@@ -73,25 +73,10 @@ struct SocialPlusStateTests {
         #expect(await iterator.next(isolation: nil) == .notLoggedIn)
     }
 
-    /// A log-in that waits for its provider, which answers when the gate opens.
-    private static func startLogIn(
-        _ world: World, answer: ScriptedReply
-    ) async -> (logIn: Task<Login, any Error>, gate: Gate) {
-        let gate = Gate()
-        world.transport.enqueue(answer.behind(gate))
-        let logIn = Task {
-            try await world.users.logIn(
-                LogInRequest(userId: "alice", provider: "acme"), authorizationCode: AuthorizationCode("code"),
-                codeVerifier: CodeVerifier.random())
-        }
-        await world.transport.waitForRequests(1)
-        return (logIn, gate)
-    }
-
     @Test func aLogInUnderWayIsEstablishing() async throws {
         let world = try await World()
         let states = await StateWatcher(world.vault, .user("alice"))
-        let (logIn, gate) = await Self.startLogIn(world, answer: .generation("1"))
+        let (logIn, gate) = await world.startLogIn(answer: .generation("1"))
         await #expect(try world.users.sessionState(of: .user("alice")) == .establishing)
         await #expect(states.states() == [.notLoggedIn, .establishing])
         gate.open()
@@ -103,7 +88,7 @@ struct SocialPlusStateTests {
     @Test func aLogInThatFailsIsOver() async throws {
         let world = try await World()
         let states = await StateWatcher(world.vault, .user("alice"))
-        let (logIn, gate) = await Self.startLogIn(world, answer: .error("invalid_grant"))
+        let (logIn, gate) = await world.startLogIn(answer: .error("invalid_grant"))
         await #expect(states.states() == [.notLoggedIn, .establishing])
         gate.open()
         _ = try? await logIn.value
