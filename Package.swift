@@ -289,8 +289,9 @@ let package = Package(
         .testTarget(
             name: "TokenVaultTests",
             dependencies: [
-                "CSQLite", "EngineSupport", "OAuthClient", "TestSupport", "TokenVault", "TokenVaultTesting",
-                "VaultAdministration", "VaultCrypto", "VaultImport", "VaultPostgreSQL", "VaultSQLite", "VaultStorage",
+                "CSQLite", "EngineSupport", "OAuthClient", "ProviderProfiles", "TestSupport", "TokenVault",
+                "TokenVaultTesting", "VaultAdministration", "VaultCrypto", "VaultImport", "VaultPostgreSQL",
+                "VaultSQLite", "VaultStorage",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),

@@ -8,7 +8,7 @@ package struct LoopbackCallback: Sendable, CustomStringConvertible, CustomReflec
 
     /// - Returns: Nil if it is not the answer of an authorization server.
     package init?(_ url: String) {
-        guard let callback = try? AuthorizationCallback(parsing: url) else { return nil }
+        guard let callback = try? AuthorizationCallback(parsingAny: url), callback.mayBeAnswer else { return nil }
         self.url = url
         self.callback = callback
     }

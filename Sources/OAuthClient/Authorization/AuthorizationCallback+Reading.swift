@@ -3,6 +3,12 @@ extension AuthorizationCallback {
     ///
     /// A repeated parameter is rejected (RFC 6749 §3.1), because two readers might choose different values.
     public init(parsing text: String) throws(AuthorizationCallbackError) {
+        try self.init(parsingAny: text)
+        guard answer != nil else { throw AuthorizationCallbackError(.missingAnswer) }
+    }
+
+    /// The same, for a provider that may have a name of its own for the code.
+    package init(parsingAny text: String) throws(AuthorizationCallbackError) {
         guard text.utf8.count <= 131_072, let query = Self.query(of: text),
             let parameters = FormCodec.decode(query)
         else { throw AuthorizationCallbackError(.malformed) }
@@ -15,14 +21,26 @@ extension AuthorizationCallback {
         }
         self.state = state
         issuer = values["iss"]
+        self.parameters = values
         if let error = values["error"] {
             guard let code = OAuthErrorCode(error) else { throw AuthorizationCallbackError(.malformed) }
             answer = .refused(code, values["error_description"].map(ServerMessage.init))
         } else if let code = values["code"].flatMap({ try? AuthorizationCode($0) }) {
             answer = .code(code)
         } else {
-            throw AuthorizationCallbackError(.missingAnswer)
+            answer = nil
         }
+    }
+
+    /// Whether it has neither a code nor an error.
+    package func isIncomplete(code name: String) -> Bool {
+        answer == nil && parameters[name] == nil
+    }
+
+    /// Whether this may be the answer of an authorization server, whatever its name for the code is.
+    package var mayBeAnswer: Bool {
+        // A code that cannot be one is not made up for by anything else.
+        answer != nil || (parameters["code"] == nil && parameters.keys.contains { !["state", "iss"].contains($0) })
     }
 
     /// The code, if this callback answers the request with `expectedState` and comes from `issuer`.
@@ -33,13 +51,15 @@ extension AuthorizationCallback {
     ///   - issuer: the server that the request went to; nil if it is unknown, and then `iss` is not compared (RFC 9207
     ///     §2.4).
     ///   - issuerIsRequired: whether the server's metadata promises `iss` (RFC 9207 §3).
+    ///   - name: the provider's name for the parameter with the code.
     /// - Throws: ``AuthorizationCallbackError``. A refusal is trusted only after state and issuer match.
     public func code(
-        expectedState: AuthorizationState, issuer: Issuer?, issuerIsRequired: Bool = false
+        expectedState: AuthorizationState, issuer: Issuer?, issuerIsRequired: Bool = false, named name: String = "code"
     ) throws(AuthorizationCallbackError) -> AuthorizationCode {
         guard Self.equal(state.reveal(), expectedState.reveal()) else {
             throw AuthorizationCallbackError(.stateMismatch)
         }
+        guard !isIncomplete(code: name) else { throw AuthorizationCallbackError(.missingAnswer) }
         if let named = self.issuer {
             guard issuer == nil || named == issuer?.rawValue else { throw AuthorizationCallbackError(.issuerMismatch) }
         } else if issuerIsRequired {
@@ -49,11 +69,14 @@ extension AuthorizationCallback {
             }
             throw AuthorizationCallbackError(.missingIssuer)
         }
-        switch answer {
-        case .code(let code): return code
-        case .refused(let error, let message):
+        if case .refused(let error, let message) = answer {
             throw AuthorizationCallbackError(.refused, error: error, errorDescription: message)
         }
+        if case .code(let code) = answer, name == "code" { return code }
+        guard let code = parameters[name].flatMap({ try? AuthorizationCode($0) }) else {
+            throw AuthorizationCallbackError(.missingAnswer)
+        }
+        return code
     }
 
     /// The part of a URL after the question mark, or a whole query. Nil if the text could be either: a refusal with a

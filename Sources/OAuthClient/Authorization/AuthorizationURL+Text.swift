@@ -43,7 +43,7 @@ extension AuthorizationURL {
     ]
 
     private func reveal(_ parameters: [FormParameter]) -> String {
-        let query = String(decoding: FormCodec.encode(parameters), as: UTF8.self)
+        let query = String(decoding: FormCodec.encode(parameters.named(by: names)), as: UTF8.self)
         // An endpoint may have its own query, which is kept (RFC 6749 §3.1).
         return endpoint.rawValue + (endpoint.url.query == nil ? "?" : "&") + query
     }

@@ -12,6 +12,8 @@ package struct AuthorizationURL: Sendable {
     package var loginHint: String?
     package var extraParameters: [FormParameter]
     package var scopeSeparator = " "
+    /// The provider's own names for some parameters.
+    package var names: [String: String] = [:]
     /// The APIs that the access tokens are for (RFC 8707 §2).
     package var resources: [String] = []
     /// The nonce that the id token must repeat.

@@ -21,6 +21,11 @@ package enum FormCodec {
         return String(decoding: encoded, as: UTF8.self)
     }
 
+    /// Encodes a value for a part of a path or a query: all but the unreserved characters (RFC 3986 §2.3).
+    static func encodePath(_ text: String) -> String {
+        encode(text).replacing("+", with: "%20").replacing("*", with: "%2A")
+    }
+
     /// Nil if it is not a form: a byte that a form would escape, an invalid escape, no `=`, or text that is not UTF-8.
     package static func decode(_ bytes: some Sequence<UInt8>) -> [FormParameter]? {
         var parameters: [FormParameter] = []

@@ -79,6 +79,9 @@ private struct Classification {
     // MARK: 4xx
 
     private func rejected(_ body: ReplyBody) -> TokenOutcome {
+        if rules.temporaryStatuses.contains(status) {
+            return later(.throttled(status: status), keepsDoubt: context.hasDoubt)
+        }
         if case .code(let code) = ReplyError(body, rules) {
             if let outcome = known(code, body) { return outcome }
         } else if body.isEmpty, rules.bareDeadStatuses.contains(status) {

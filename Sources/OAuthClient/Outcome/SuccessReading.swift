@@ -19,16 +19,19 @@ struct SuccessReading {
     }
 
     /// The new refresh token, if there is one that can be sent.
-    var refreshToken: RefreshToken? { body["refresh_token"].text.flatMap { try? RefreshToken(received: $0) } }
+    var refreshToken: RefreshToken? { body[chainMember].text.flatMap { try? RefreshToken(received: $0) } }
 
     /// Its member has a value that cannot be sent back: the old token is spent anyway.
-    private var hasUnusableRefreshToken: Bool { refreshToken == nil && !body["refresh_token"].isAbsent }
+    private var hasUnusableRefreshToken: Bool { refreshToken == nil && !body[chainMember].isAbsent }
+
+    /// The member with the token that is exchanged for the next one.
+    private var chainMember: String { rules.chainIsAccessToken ? "access_token" : "refresh_token" }
 
     var hasAccessToken: Bool { !body["access_token"].isAbsent }
 
     mutating func outcome() -> TokenOutcome {
         // Two different refresh tokens: one of them continues the chain, but it is unknown which.
-        if case .ambiguous = body["refresh_token"] { return .inDoubt(.unreadableBody) }
+        if case .ambiguous = body[chainMember] { return .inDoubt(.unreadableBody) }
         guard let accessToken = body["access_token"].text.flatMap({ try? AccessToken($0) }) else {
             return partial(.unusableAccessToken) ?? .inDoubt(.unusableTokens)
         }
@@ -112,7 +115,7 @@ struct SuccessReading {
         var attributes: [String: String] = [:]
         for name in rules.keptMembers {
             let text: String? =
-                switch body[name] {
+                switch name.contains(".") ? body.fields(at: name).first ?? .absent : body[name] {
                 case .text(let text), .number(let text): text
                 case .flag(let flag): String(flag)
                 default: nil
@@ -133,9 +136,17 @@ struct SuccessReading {
     private static let longestDetails = 8_192
 
     private func refreshLifetime() -> Duration? {
-        let lifetime = ReplyLifetime(body, rules.refreshLifetimes, startedAt: context.startedAt.timeIntervalSince1970)
+        let startedAt = context.startedAt.timeIntervalSince1970
+        if rules.chainIsAccessToken {
+            return ReplyLifetime(body, rules.lifetimes, startedAt: startedAt).duration ?? rules.assumedLifetime
+        }
+        // The token ends by the clock that is over first.
+        let told = LifetimeMember.Clock.allCases.compactMap { clock in
+            let members = rules.refreshLifetimes.filter { $0.clock == clock }
+            return ReplyLifetime(body, members, startedAt: startedAt).duration
+        }.min()
         // Keycloak sends 0 for a token that does not expire.
-        if lifetime.duration == .zero { return nil }
-        return lifetime.duration ?? rules.assumedRefreshLifetime
+        if told == .zero { return nil }
+        return told ?? rules.assumedRefreshLifetime
     }
 }

@@ -30,6 +30,24 @@ struct ProfileFields {
         return object?[name]
     }
 
+    /// Whether the field is an object, for fields that may also be text.
+    func isObject(_ name: String) -> Bool { if case .object? = object?[name] { true } else { false } }
+
+    func isText(_ name: String) -> Bool { if case .string? = object?[name] { true } else { false } }
+
+    /// The names of the section, in the file's order.
+    var names: [String] { object?.names ?? [] }
+
+    /// Text, a number as written, or `true` or `false`.
+    mutating func scalar(_ name: String) throws(ProfileError) -> String? {
+        switch try value(name) {
+        case nil: return nil
+        case .string(let text)?, .number(let text)?: return text
+        case .bool(let flag)?: return String(flag)
+        default: throw failure(.wrongType, name, "expected text, a number, true or false")
+        }
+    }
+
     mutating func section(_ name: String) throws(ProfileError) -> ProfileFields {
         switch try value(name) {
         case nil: return ProfileFields(nil, file: file, path: "\(path)\(name).")
@@ -60,6 +78,15 @@ struct ProfileFields {
             return text
         default: throw failure(.wrongType, name, "expected text")
         }
+    }
+
+    /// Text that may be empty.
+    mutating func emptyOrText(_ name: String) throws(ProfileError) -> String? {
+        if case .string("")? = object?[name] {
+            known.insert(name)
+            return ""
+        }
+        return try text(name)
     }
 
     mutating func required(_ name: String) throws(ProfileError) -> String {

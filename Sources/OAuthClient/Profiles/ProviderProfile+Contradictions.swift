@@ -26,6 +26,31 @@ extension ProviderProfile {
         try refuse(
             revocation.carrier == .bearer && revocation.target != .accessToken, "revocation.target",
             "a refresh token is not a bearer token for a resource")
+        try refuse(
+            refresh.graceEnds == .replacementUsed && refresh.grace == .zero, "refresh.graceEnds",
+            "there is no grace period that could end")
+        try refuse(
+            refresh.chain == .accessToken && (refresh.idleLifetime != nil || refresh.maximumTokens != nil),
+            "refresh.chain", "there are no refresh tokens")
+        try refuse(
+            refresh.chain == .accessToken && refresh.grantType == "refresh_token", "refresh.grantType",
+            "an access token is exchanged by a grant of its own")
+        try refuse(
+            refresh.method == .get && request.body == .json, "refresh.method", "a query is a form")
+        for variable in variables
+        where reply.keptMembers.contains(variable.name) || callback.keep.contains(variable.name) {
+            throw ProfileError(
+                .contradiction, file: file, field: "variables.\(variable.name)", detail: "it is also kept from a reply")
+        }
+        let addresses = [
+            endpoints.authorization, endpoints.token, endpoints.refresh, endpoints.pushedAuthorization,
+            endpoints.introspection, try? endpoints.revocation(of: ClientID("id")),
+        ].compactMap(\.self)
+        for address in addresses where address.hasVariableHost {
+            try refuse(
+                !variables.contains { $0.isAnyHost && address.host == "{\($0.name)}" }, "variables",
+                "only a variable with anyHost may be a whole host")
+        }
         // `parameters` is a section of additions; parameters that protect a request cannot be changed.
         for (section, parameters) in [
             ("authorizationParameters", request.authorizationParameters),
@@ -36,10 +61,20 @@ extension ProviderProfile {
                     .notAllowed, file: file, field: "request.\(section).\(parameter.name)",
                     detail: "this parameter is the client's own")
             }
+            for parameter in parameters {
+                let names = (VariableText.parts(of: parameter.value) ?? []).compactMap { part in
+                    if case .variable(let name) = part { name } else { nil }
+                }
+                guard names.allSatisfy({ name in variables.contains { $0.name == name } }) else {
+                    throw ProfileError(
+                        .notAllowed, file: file, field: "request.\(section).\(parameter.name)",
+                        detail: "the profile has no such variable")
+                }
+            }
         }
     }
 
-    private static let reserved: Set<String> = [
+    static let reserved: Set<String> = [
         "client_id", "client_secret", "client_assertion", "client_assertion_type", "code", "code_verifier",
         "code_challenge", "code_challenge_method", "redirect_uri", "refresh_token", "response_type", "state",
         "request_uri", "dpop_jkt",

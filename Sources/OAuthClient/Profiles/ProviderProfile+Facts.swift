@@ -12,8 +12,14 @@ extension ProviderProfile {
     package var keyBinding: Usage { dpop.usage }
     /// Whether log-ins require the endpoint of RFC 9126.
     package var wantsPushedRequests: Bool { request.pushedAuthorization == .required }
-    /// False where the server rejects requests with a challenge (RFC 7636).
-    package var usesPKCE: Bool { client.pkce }
+    /// Whether a log-in sends a challenge (RFC 7636).
+    package func usesPKCE(publicClient: Bool) -> Bool {
+        switch client.pkce {
+        case .always: true
+        case .publicClients: publicClient
+        case .never: false
+        }
+    }
     /// False where the server sends no id token although `openid` was requested.
     package var sendsIDToken: Bool { !client.idTokenMayBeMissing }
     /// Members of replies that are kept in addition to those of ``TokenResponse``, such as `instance_url`.
@@ -22,6 +28,16 @@ extension ProviderProfile {
     package var assumedLifetime: Duration? { reply.assumedLifetime }
     /// Whether the server is asked how long an access token lives (RFC 7662) when its reply does not say.
     package var introspectsLifetime: Bool { reply.introspectsLifetime }
+    /// The members of replies and parameters of callbacks that are kept with a login.
+    package var attributeNames: [String] { callback.keep + reply.keptMembers + variables.map(\.name) }
+    /// Why a log-in may bring no refresh token, and what to do about it; nil if unknown.
+    package var missingRefreshToken: String? { refresh.missing }
+    /// Whether an access token is exchanged for the next one, because there are no refresh tokens.
+    package var renewsByAccessToken: Bool { refresh.chain == .accessToken }
+    /// A younger token is not renewed.
+    package var minimumAge: Duration { refresh.minimumAge }
+    /// How long a client secret works; nil: for ever, or unknown.
+    package var secretLifetime: Duration? { client.secretLifetime }
     /// The maximum number of live refresh tokens for one user and client; one more silently ends the oldest.
     package var maximumTokens: Int? { refresh.maximumTokens }
     /// Token requests that the provider allows one client per minute; nil if unknown.

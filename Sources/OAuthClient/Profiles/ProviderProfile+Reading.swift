@@ -1,6 +1,7 @@
 extension ProviderProfile {
-    /// The version of the format that this code reads.
-    private static let format = 1
+    /// The versions of the format that this code reads. Format 2 has variables, callbacks and chains of access tokens; a
+    /// file that needs none of them may say 1, so that an older program reads it, too.
+    private static let formats = 1...2
     private static let maximumBytes = 65_536
     private static let century = 100 * 366 * 86_400
 
@@ -22,8 +23,8 @@ extension ProviderProfile {
         guard let format = try fields.number("profile", in: 1...Int.max) else {
             throw fields.failure(.missing, "profile")
         }
-        guard format == Self.format else {
-            throw fields.failure(.notAllowed, "profile", "this version reads format \(Self.format)")
+        guard Self.formats.contains(format) else {
+            throw fields.failure(.notAllowed, "profile", "this version reads the formats 1 and 2")
         }
         name = try fields.required("name")
         guard Self.isName(name) else {
@@ -33,9 +34,11 @@ extension ProviderProfile {
         title = try fields.text("title") ?? name
         sources = try Self.sources(&fields)
         notVerified = try fields.texts("notVerified")
-        endpoints = try Self.endpoints(try fields.section("endpoints"))
+        variables = try Self.variables(try fields.section("variables"))
+        endpoints = try Self.endpoints(try fields.section("endpoints"), Set(variables.map(\.name)))
         client = try Self.client(try fields.section("client"))
         request = try Self.request(try fields.section("request"))
+        callback = try Self.callback(try fields.section("callback"))
         refresh = try Self.refresh(try fields.section("refresh"))
         dpop = try Self.dpop(try fields.section("dpop"))
         revocation = try Self.revocation(try fields.section("revocation"))
@@ -69,7 +72,9 @@ extension ProviderProfile {
         return sources
     }
 
-    private static func endpoints(_ section: ProfileFields) throws(ProfileError) -> Endpoints {
+    private static func endpoints(
+        _ section: ProfileFields, _ variables: Set<String>
+    ) throws(ProfileError) -> Endpoints {
         var section = section
         func value<T>(
             _ name: String, _ read: (String) throws(OAuthValueError) -> T
@@ -78,17 +83,23 @@ extension ProviderProfile {
             do throws(OAuthValueError) {
                 return try read(text)
             } catch {
-                throw section.failure(.notAllowed, name, "expected an https URL")
+                let hint = text.contains("{") ? "; a variable is whole labels left of a domain, or in the path" : ""
+                throw section.failure(.notAllowed, name, "expected an https URL" + hint)
             }
         }
         func url(_ name: String) throws(ProfileError) -> EndpointURL? {
-            try value(name) { text throws(OAuthValueError) in try EndpointURL(text) }
+            let url = try value(name) { text throws(OAuthValueError) in try EndpointURL(text, allowsVariables: true) }
+            for variable in url?.variables ?? [] where !variables.contains(variable) {
+                throw section.failure(.notAllowed, name, "the profile has no variable \(variable)")
+            }
+            return url
         }
         let endpoints = Endpoints(
             issuer: try value("issuer") { text throws(OAuthValueError) in try Issuer(text) },
             authorization: try url("authorization"), token: try url("token"), refresh: try url("refresh"),
             revocation: try value("revocation") { text throws(OAuthValueError) in
-                _ = try EndpointURL(text.replacing("{client_id}", with: "id"))
+                let url = try EndpointURL(text.replacing("{client_id}", with: "id"), allowsVariables: true)
+                guard variables.isSuperset(of: url.variables) else { throw OAuthValueError(.malformed, "variable") }
                 return text
             },
             pushedAuthorization: try url("pushedAuthorization"), introspection: try url("introspection"))
@@ -122,12 +133,17 @@ extension ProviderProfile {
                 .notAllowed, "authentication",
                 "expected each to be one of \(ClientAuthentication.methodNames.joined(separator: ", "))")
         }
-        if let pkce = try section.flag("pkce") { rules.pkce = pkce }
+        if section.isText("pkce") {
+            rules.pkce = try section.choice("pkce", ClientRules.PKCE.self) ?? .always
+        } else if let pkce = try section.flag("pkce") {
+            rules.pkce = pkce ? .always : .never
+        }
         if let audience = try section.choice("assertionAudience", ClientRules.Audience.self) {
             rules.assertionAudience = audience
         }
         rules.assertionAlgorithm = try section.choice("assertionAlgorithm", ClientAssertionKey.Algorithm.self)
         if let bound = try section.flag("boundTokens") { rules.boundTokens = bound }
+        if let days = try section.seconds("secretLifetimeSeconds", in: 86_400...century) { rules.secretLifetime = days }
         if let named = try section.flag("issuerInCallback") { rules.issuerInCallback = named }
         if let missing = try section.flag("idTokenMayBeMissing") { rules.idTokenMayBeMissing = missing }
         rules.idTokenAlgorithms = try section.texts("idTokenAlgorithms")
@@ -148,6 +164,15 @@ extension ProviderProfile {
         rules.authorizationParameters = try section.parameters("authorizationParameters")
         rules.tokenParameters = try section.parameters("tokenParameters")
         rules.refreshParameters = try section.parameters("refreshParameters")
+        rules.names = try section.table("names")
+        for (name, own) in rules.names {
+            guard OAuthErrorCode(own) != nil, OAuthErrorCode(name) != nil, !own.contains(" ") else {
+                throw section.failure(.notAllowed, "names.\(name)", "expected the name of a parameter")
+            }
+        }
+        guard Set(rules.names.values).count == rules.names.count,
+            rules.names.values.allSatisfy({ !Self.reserved.contains($0) })
+        else { throw section.failure(.contradiction, "names", "two parameters would have one name") }
         try section.finish()
         return rules
     }
@@ -156,7 +181,16 @@ extension ProviderProfile {
         var section = section
         var policy = RefreshPolicy()
         if let rotation = try section.choice("rotation", ReplyRules.Rotation.self) { policy.rotation = rotation }
-        if let grace = try section.seconds("graceSeconds", in: 0...86_400) { policy.grace = grace }
+        if let grace = try section.seconds("graceSeconds", in: 0...31_536_000) { policy.grace = grace }
+        if let ends = try section.choice("graceEnds", RefreshPolicy.GraceEnd.self) { policy.graceEnds = ends }
+        if let chain = try section.choice("chain", RefreshPolicy.Chain.self) { policy.chain = chain }
+        if let type = try section.text("grantType") { policy.grantType = type }
+        if let method = try section.choice("method", RefreshPolicy.Method.self) { policy.method = method }
+        if let sends = try section.flag("sendsClient") { policy.sendsClient = sends }
+        if let age = try section.seconds("minimumAgeSeconds", in: 0...31_536_000) { policy.minimumAge = age }
+        if let ends = try section.flag("refreshInvalidatesAccess") { policy.endsFormerAccessToken = ends }
+        policy.missing = try section.text("missing")
+        policy.first = try first(try section.section("first"))
         if let blast = try section.choice("reuseBlast", RefreshPolicy.ReuseBlast.self) { policy.reuseBlast = blast }
         if let replay = try section.choice("replay", RefreshPolicy.Replay.self) { policy.replay = replay }
         policy.idleLifetime = try section.seconds("idleSeconds", in: 60...century)
@@ -165,6 +199,28 @@ extension ProviderProfile {
         policy.assumedLifetime = try section.seconds("assumedAccessSeconds", in: 1...century)
         try section.finish()
         return policy
+    }
+
+    /// Nil if the section is missing.
+    private static func first(_ section: ProfileFields) throws(ProfileError) -> FirstExchange? {
+        var section = section
+        guard !section.names.isEmpty else { return nil }
+        let endpoint: EndpointURL
+        do {
+            endpoint = try EndpointURL(try section.required("endpoint"))
+        } catch let error as ProfileError {
+            throw error
+        } catch {
+            throw section.failure(.notAllowed, "endpoint", "expected an https URL")
+        }
+        var first = FirstExchange(
+            endpoint: endpoint, grantType: try section.required("grantType"),
+            parameter: try section.required("parameter"))
+        if let method = try section.choice("method", RefreshPolicy.Method.self) { first.method = method }
+        if let sends = try section.flag("sendsClient") { first.sendsClient = sends }
+        if let sends = try section.flag("sendsSecretAlone") { first.sendsSecretAlone = sends }
+        try section.finish()
+        return first
     }
 
     private static func dpop(_ section: ProfileFields) throws(ProfileError) -> DPoPRules {

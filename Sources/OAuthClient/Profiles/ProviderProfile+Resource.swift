@@ -12,6 +12,11 @@ extension ProviderProfile {
         /// The possible paths of the code in the body; the first one present counts.
         package var codeMembers = ["error"]
 
+        /// The header that APIs want the token in.
+        package var header = "Authorization"
+        /// The word before the token; nil for the token's own type, empty for none.
+        package var scheme: String?
+
         package init() {}
 
         /// A longer body is not an error message.
@@ -41,6 +46,10 @@ extension ProviderProfile {
         }
     }
 
+    private static let ownHeaders: Set<String> = [
+        "host", "content-length", "content-type", "cookie", "dpop", "connection", "transfer-encoding", "upgrade",
+    ]
+
     static func resource(_ section: ProfileFields) throws(ProfileError) -> ResourceRules {
         var section = section
         var rules = ResourceRules()
@@ -49,6 +58,16 @@ extension ProviderProfile {
         if let statuses = try section.numbers("codeStatuses", in: 200...499) { rules.codeStatuses = statuses }
         let members = try section.texts("codeMembers")
         if !members.isEmpty { rules.codeMembers = members }
+        if let header = try section.text("header") {
+            guard let name = HTTPField.Name(header), !Self.ownHeaders.contains(name.canonicalName) else {
+                throw section.failure(.notAllowed, "header", "expected the name of a header for tokens")
+            }
+            rules.header = header
+        }
+        rules.scheme = try section.emptyOrText("scheme")
+        guard rules.scheme.map({ $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } }) ?? true else {
+            throw section.failure(.notAllowed, "scheme", "expected a word, or nothing")
+        }
         try section.finish()
         guard rules.refusedCodes.isEmpty == rules.codeStatuses.isEmpty, members.isEmpty || !rules.refusedCodes.isEmpty
         else {

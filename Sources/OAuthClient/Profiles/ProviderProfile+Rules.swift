@@ -13,8 +13,13 @@ extension ProviderProfile {
 
         /// Methods that the provider accepts, the best first. Empty if unknown.
         package var authentication: [String] = []
-        /// False where the server rejects a request with a challenge (RFC 7636).
-        package var pkce = true
+        /// Which clients send a challenge (RFC 7636).
+        package enum PKCE: String, Hashable, Sendable, CaseIterable {
+            case always, publicClients, never
+        }
+
+        /// `never` where the server rejects a request with a challenge.
+        package var pkce = PKCE.always
         /// The issuer, where it is known: an assertion for a token endpoint that an attacker named could be used at
         /// another server with the same key.
         package var assertionAudience = Audience.issuer
@@ -30,6 +35,16 @@ extension ProviderProfile {
         package var idTokenMayBeMissing = false
         /// The accepted signature algorithms of id tokens; empty for all supported ones.
         package var idTokenAlgorithms: [String] = []
+        /// How long a client secret works, where the provider makes it expire.
+        package var secretLifetime: Duration?
+    }
+
+    /// How the callback of a log-in is read.
+    package struct CallbackRules: Hashable, Sendable {
+        /// The parameter with the code.
+        package var code = "code"
+        /// Parameters that are kept with the login, such as `realmId`.
+        package var keep: [String] = []
     }
 
     /// The format of requests.
@@ -43,6 +58,8 @@ extension ProviderProfile {
         /// Additional parameters of code exchanges.
         package var tokenParameters: [FormParameter] = []
         package var refreshParameters: [FormParameter] = []
+        /// The provider's own names for parameters of RFC 6749, such as `client_key` for `client_id`.
+        package var names: [String: String] = [:]
     }
 
     /// How refresh tokens may be used, and for how long.
@@ -56,11 +73,45 @@ extension ProviderProfile {
             case auto, never
         }
 
+        /// When the old refresh token stops being answered.
+        package enum GraceEnd: String, Hashable, Sendable, CaseIterable {
+            /// When the time is over.
+            case time
+            /// When the new tokens are used for the first time, and at the latest when the time is over.
+            case replacementUsed
+        }
+
+        /// The token that is exchanged for the next one.
+        package enum Chain: String, Hashable, Sendable, CaseIterable {
+            case refreshToken
+            /// A living access token: the provider has no refresh tokens.
+            case accessToken
+        }
+
+        package enum Method: String, Hashable, Sendable, CaseIterable {
+            case get = "GET"
+            case post = "POST"
+        }
+
         package var rotation = ReplyRules.rfc.rotation
         /// The lifetime of an access token whose reply does not say.
         package var assumedLifetime: Duration?
         /// How long after its use the old refresh token still gets an answer.
         package var grace: Duration = .zero
+        package var graceEnds = GraceEnd.time
+        package var chain = Chain.refreshToken
+        package var grantType = "refresh_token"
+        package var method = Method.post
+        /// Whether a renewal authenticates the client.
+        package var sendsClient = true
+        /// A younger token is not renewed: the provider would refuse.
+        package var minimumAge: Duration = .zero
+        /// Whether a renewal ends the access token before it, so that requests under way with it are refused.
+        package var endsFormerAccessToken = false
+        /// The exchange that makes the first token of a log-in last; nil: none is needed.
+        package var first: FirstExchange?
+        /// Why a log-in may bring no refresh token, and what to do about it.
+        package var missing: String?
         package var reuseBlast = ReuseBlast.family
         package var replay = Replay.auto
         /// How long a refresh token lives without being used.
@@ -69,6 +120,19 @@ extension ProviderProfile {
         package var absoluteLifetime: Duration?
         /// The maximum number of live refresh tokens for one user and client; the next one silently ends the oldest.
         package var maximumTokens: Int?
+    }
+
+    /// A second request of each log-in: the token that came for the code lives for an hour, and is exchanged for one that
+    /// lives longer.
+    package struct FirstExchange: Hashable, Sendable {
+        package var endpoint: EndpointURL
+        package var method = RefreshPolicy.Method.post
+        package var grantType: String
+        /// The parameter with the token.
+        package var parameter: String
+        package var sendsClient = true
+        /// Whether the client's secret is a parameter of it, though not its id.
+        package var sendsSecretAlone = false
     }
 
     package struct DPoPRules: Hashable, Sendable {

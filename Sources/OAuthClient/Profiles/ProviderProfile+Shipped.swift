@@ -26,11 +26,13 @@ extension ProviderProfile {
         self.title = title
         sources = []
         notVerified = []
+        variables = []
         endpoints = Endpoints(
             issuer: nil, authorization: nil, token: nil, refresh: nil, revocation: nil, pushedAuthorization: nil,
             introspection: nil)
         client = ClientRules()
         request = RequestRules()
+        callback = CallbackRules()
         reply = .rfc
         refresh = RefreshPolicy()
         dpop = DPoPRules()

@@ -16,11 +16,14 @@ public struct ProviderProfile: Hashable, Sendable {
     public let sources: [Source]
     /// Fields, with their sections, that have no source: common knowledge, or assumptions.
     public let notVerified: [String]
+    /// Values that each log-in brings, for endpoints and parameters.
+    public let variables: [ProfileVariable]
     /// The endpoints in the file; discovery and the operator take precedence.
     public let endpoints: Endpoints
 
     package let client: ClientRules
     package let request: RequestRules
+    package let callback: CallbackRules
     package let reply: ReplyRules
     package let refresh: RefreshPolicy
     package let dpop: DPoPRules
@@ -49,7 +52,7 @@ public struct ProviderProfile: Hashable, Sendable {
         public let token: EndpointURL?
         /// The endpoint for refresh tokens, if it differs from ``token``.
         public let refresh: EndpointURL?
-        /// May contain `{client_id}`.
+        /// May contain `{client_id}`, also where a profile has no variables.
         public let revocation: String?
         public let pushedAuthorization: EndpointURL?
         /// The endpoint that reports the lifetime of an access token (RFC 7662).
@@ -58,7 +61,8 @@ public struct ProviderProfile: Hashable, Sendable {
         /// ``revocation`` with this client's id filled in.
         package func revocation(of client: ClientID) throws(OAuthValueError) -> EndpointURL? {
             guard let revocation else { return nil }
-            return try EndpointURL(revocation.replacing("{client_id}", with: client.rawValue))
+            return try EndpointURL(
+                revocation.replacing("{client_id}", with: FormCodec.encodePath(client.rawValue)), allowsVariables: true)
         }
     }
 }

@@ -30,9 +30,9 @@ enum ReplyError {
 
     private static func succeeded(_ body: ReplyBody, _ rules: ReplyRules) -> Bool {
         guard let member = rules.successMember else { return true }
-        return switch body[member] {
-        case .flag(let flag): flag
-        case .text(let text): text == "true"
+        return switch body[member.name] {
+        case .flag(let flag): member.value == String(flag)
+        case .text(let text), .number(let text): member.value == text
         default: false
         }
     }

@@ -30,8 +30,8 @@ package struct ReplyRules: Hashable, Sendable {
     package var format: BodyFormat
     /// Objects to enter before tokens are read, outermost first.
     package var tokenPath: [String]
-    /// A member that must be `true` for a 2xx to be a success, such as Slack's `ok`.
-    package var successMember: String?
+    /// A member that says whether a 2xx is a success, such as Slack's `ok`.
+    package var successMember: SuccessMember?
     /// The members with a reply's error; the first that is understood counts.
     package var errorMembers: [String]
     /// Codes and their meanings, in addition to the RFC's or overriding them.
@@ -40,6 +40,8 @@ package struct ReplyRules: Hashable, Sendable {
     package var needsUserSuberrors: Set<String>
     /// Statuses that, with an empty body, mean that the login is dead.
     package var bareDeadStatuses: Set<Int>
+    /// Statuses that, whatever the body says, are about this moment.
+    package var temporaryStatuses: Set<Int> = []
     package var rotation: Rotation
     /// Token types that are synonyms of `Bearer` or `DPoP`. Keys in lower case.
     package var tokenTypeAliases: [String: TokenType]
@@ -57,10 +59,26 @@ package struct ReplyRules: Hashable, Sendable {
     package var scopeSeparator: String
     /// Members of a successful reply that are not secret and worth keeping, such as Salesforce's `instance_url`.
     package var keptMembers: [String] = []
+    /// Whether the access token itself is exchanged for the next one, because the provider has no refresh tokens.
+    package var chainIsAccessToken = false
     /// Whether the server is asked how long an access token lives (RFC 7662) when its reply does not say.
     package var introspectsLifetime = false
     /// The minimum number and time span of unclassified rejections that end a login.
     package var rejectionLimit: RejectionHistory
+
+    /// A member and its value in a success.
+    package struct SuccessMember: Hashable, Sendable, ExpressibleByStringLiteral {
+        package var name: String
+        /// As written: `true`, `0`.
+        package var value: String
+
+        package init(_ name: String, is value: String = "true") {
+            self.name = name
+            self.value = value
+        }
+
+        package init(stringLiteral name: String) { self.init(name) }
+    }
 
     /// Tokens of another chain in the same reply, such as Slack's user token next to the bot's.
     package struct OtherLogin: Hashable, Sendable {
@@ -76,7 +94,7 @@ package struct ReplyRules: Hashable, Sendable {
     }
 
     package init(
-        format: BodyFormat = .automatic, tokenPath: [String] = [], successMember: String? = nil,
+        format: BodyFormat = .automatic, tokenPath: [String] = [], successMember: SuccessMember? = nil,
         errorMembers: [String] = ["error"], meanings: [String: Meaning] = [:],
         needsUserSuberrors: Set<String> = Self.entraSuberrors,
         bareDeadStatuses: Set<Int> = [], rotation: Rotation = .sometimes, tokenTypeAliases: [String: TokenType] = [:],

@@ -9,24 +9,35 @@ struct FormRequest {
     /// - Parameters:
     ///   - extra: the caller's additions. They never replace or repeat one of ours.
     ///   - issuedAt: our clock, corrected by the server's known offset.
+    ///   - asksByQuery: whether the parameters go into the query of a `GET`, as some providers want renewals.
+    ///   - sendsClient: whether the client is authenticated.
     init(
         _ endpoint: EndpointURL, _ parameters: [FormParameter], extra: [FormParameter], binding: ServerBinding,
-        proof: DPoPProof?, issuedAt: Date
+        proof: DPoPProof?, issuedAt: Date, asksByQuery: Bool = false, sendsClient: Bool = true
     ) throws(OAuthValueError) {
+        // A value that the log-in should have brought.
+        guard endpoint.variables.isEmpty else { throw OAuthValueError(.malformed, "endpoint URL") }
         var fields = HTTPFields()
-        fields[.contentType] = binding.style.body == .form ? "application/x-www-form-urlencoded" : "application/json"
         fields[.accept] = "application/json"
         if let proof { fields[.dpop] = proof.rawValue }
-        let credentials = try ClientCredentials(binding, issuedAt: issuedAt)
+        let credentials = sendsClient ? try ClientCredentials(binding, issuedAt: issuedAt) : ClientCredentials()
         fields[.authorization] = credentials.authorization
-        request = HTTPRequest(
-            method: .post, scheme: endpoint.scheme, authority: endpoint.authority, path: endpoint.requestTarget,
-            headerFields: fields)
         let names = Set(parameters.map(\.name))
         let own = parameters + credentials.parameters.filter { !names.contains($0.name) }
         let added = own + Self.additions(extra, to: own)
-        let all = added + Self.additions(binding.extraParameters, to: added)
-        body = binding.style.body == .form ? FormCodec.encode(all) : Array(JSONText.object(all).utf8)
+        let all = (added + Self.additions(binding.extraParameters, to: added)).named(by: binding.style.names)
+        var path = endpoint.requestTarget
+        if asksByQuery {
+            path += (path.contains("?") ? "&" : "?") + String(decoding: FormCodec.encode(all), as: UTF8.self)
+            body = []
+        } else {
+            let isForm = binding.style.body == .form
+            fields[.contentType] = isForm ? "application/x-www-form-urlencoded" : "application/json"
+            body = isForm ? FormCodec.encode(all) : Array(JSONText.object(all).utf8)
+        }
+        request = HTTPRequest(
+            method: asksByQuery ? .get : .post, scheme: endpoint.scheme, authority: endpoint.authority, path: path,
+            headerFields: fields)
     }
 
     init(_ request: HTTPRequest, body: [UInt8]) {
@@ -52,10 +63,19 @@ struct FormRequest {
     }
 }
 
+extension [FormParameter] {
+    /// The same with the provider's own names for some of them.
+    func named(by names: [String: String]) -> [FormParameter] {
+        names.isEmpty ? self : map { FormParameter(names[$0.name] ?? $0.name, $0.value) }
+    }
+}
+
 /// The client's credentials, either in the header or in the body, never in both (RFC 6749 §2.3).
 struct ClientCredentials {
     var authorization: String?
     var parameters: [FormParameter] = []
+
+    init() {}
 
     init(_ binding: ServerBinding, issuedAt: Date) throws(OAuthValueError) {
         let clientID = FormParameter("client_id", binding.clientID.rawValue)

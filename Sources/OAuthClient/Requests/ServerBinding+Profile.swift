@@ -19,7 +19,8 @@ extension ProviderProfile {
         RequestStyle(
             body: request.body, scopeSeparator: request.scopeSeparator,
             sendsScopeOnRefresh: request.sendsScopeOnRefresh, codeParameters: request.tokenParameters,
-            refreshParameters: request.refreshParameters, requiresNonce: dpop.requiresNonce)
+            refreshParameters: request.refreshParameters, requiresNonce: dpop.requiresNonce,
+            names: request.names, refresh: refresh)
     }
 
     package var httpLimits: HTTPLimits {

@@ -77,6 +77,7 @@ package struct RevocationEndpoint: Sendable {
             }
         }
         if style.carrier == .bearer { fields[.authorization] = "Bearer \(token)" }
+        all = all.named(by: binding.style.names)
         let isJSON = style.carrier == .json
         fields[.contentType] = isJSON ? "application/json" : "application/x-www-form-urlencoded"
         let request = HTTPRequest(

@@ -11,6 +11,9 @@ struct TokenRequest {
     var insistsOnScope = false
     /// It starts with the server's newest nonce, even if another login learned it.
     var takesNewestNonce = false
+    /// See ``FormRequest``.
+    var asksByQuery = false
+    var sendsClient = true
 }
 
 /// A request in progress, and the values learned from its replies so far.

@@ -3,7 +3,7 @@ import HTTPTypes
 
 /// The result of one use of a refresh token or code, including its repeats for a proof or a scope.
 package struct TokenAttempt: Sendable {
-    package let outcome: TokenOutcome
+    package private(set) var outcome: TokenOutcome
     /// The latest nonce that a reply brought, by origin; keep it whatever the outcome.
     package let nonces: [String: DPoPNonce]
     /// Requests handed to the transport.
@@ -36,6 +36,15 @@ package struct TokenAttempt: Sendable {
         self.errorReply = errorReply
         self.reply = reply
         self.context = context
+    }
+
+    /// The same with other tokens, if there are any.
+    func with(_ change: (inout IssuedTokens) -> Void) -> TokenAttempt {
+        guard case .success(var tokens) = outcome else { return self }
+        change(&tokens)
+        var attempt = self
+        attempt.outcome = .success(tokens)
+        return attempt
     }
 
     /// The server's answer, if it rejected the request.

@@ -47,7 +47,7 @@ package struct TokenEndpoint: Sendable {
     package func refresh(_ request: RefreshRequest, context: ClassificationContext) async -> TokenAttempt {
         let parameters =
             [
-                FormParameter("grant_type", "refresh_token"),
+                FormParameter("grant_type", binding.style.refreshGrantType),
                 FormParameter("refresh_token", request.refreshToken.reveal()),
             ] + request.resources.map { FormParameter("resource", $0) }
         var context = context
@@ -56,7 +56,8 @@ package struct TokenEndpoint: Sendable {
             TokenRequest(
                 endpoint: binding.refreshEndpoint ?? binding.tokenEndpoint, parameters: parameters,
                 scope: request.scope, extra: request.extraParameters + binding.style.refreshParameters,
-                carriesGrant: true, insistsOnScope: request.insistsOnScope, takesNewestNonce: true),
+                carriesGrant: true, insistsOnScope: request.insistsOnScope, takesNewestNonce: true,
+                asksByQuery: binding.style.refreshMethod == .get, sendsClient: binding.style.refreshSendsClient),
             ProofSession(request.dpop), context)
     }
 
@@ -72,11 +73,36 @@ package struct TokenEndpoint: Sendable {
             parameters.append(FormParameter("code_verifier", verifier.reveal()))
         }
         parameters += request.resources.map { FormParameter("resource", $0) }
-        return await run(
+        let attempt = await run(
             TokenRequest(
                 endpoint: binding.tokenEndpoint, parameters: parameters, scope: nil,
                 extra: request.extraParameters + binding.style.codeParameters, carriesGrant: true),
             ProofSession(request.dpop), context)
+        guard let first = binding.style.firstExchange, case .success(let young) = attempt.outcome else {
+            return attempt
+        }
+        return await exchange(young, by: first, context)
+    }
+
+    /// Exchanges the token that came for a code for one that lives longer. Without it the login would be over in an hour,
+    /// so its failure is that of the log-in.
+    private func exchange(
+        _ young: IssuedTokens, by first: ProviderProfile.FirstExchange, _ context: ClassificationContext
+    ) async -> TokenAttempt {
+        var parameters = [FormParameter("grant_type", first.grantType)]
+        if first.sendsSecretAlone, let secret = binding.authentication.secret {
+            parameters.append(FormParameter("client_secret", secret.reveal()))
+        }
+        parameters.append(FormParameter(first.parameter, young.accessToken.reveal()))
+        let attempt = await run(
+            TokenRequest(
+                endpoint: first.endpoint, parameters: parameters, scope: nil, extra: [], carriesGrant: true,
+                asksByQuery: first.method == .get, sendsClient: first.sendsClient && !first.sendsSecretAlone),
+            ProofSession(nil), context)
+        return attempt.with { tokens in
+            tokens.attributes.merge(young.attributes) { new, _ in new }
+            tokens.scope = tokens.scope ?? young.scope
+        }
     }
 
     /// Asks whether the user has approved, and gets the tokens if so (RFC 8628 §3.4).
@@ -230,11 +256,13 @@ package struct TokenEndpoint: Sendable {
             [FormParameter("scope", scope.tokens.joined(separator: binding.style.scopeSeparator))]
         }
         do throws(OAuthValueError) {
-            let proof = try running.session.proof(for: request.endpoint, at: at)
+            let proof = try running.session.proof(
+                for: request.endpoint, method: request.asksByQuery ? .get : .post, at: at)
             return try FormRequest(
                 request.endpoint, parameters ?? (request.parameters + (scopes ?? [])),
                 extra: parameters == nil ? request.extra : [], binding: binding, proof: proof,
-                issuedAt: running.session.corrected(at))
+                issuedAt: running.session.corrected(at), asksByQuery: request.asksByQuery,
+                sendsClient: request.sendsClient)
         } catch {
             return nil
         }

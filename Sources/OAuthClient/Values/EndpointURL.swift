@@ -11,14 +11,25 @@ public struct EndpointURL: Hashable, Sendable, CustomStringConvertible, CustomRe
     /// - Parameters:
     ///   - rawValue: An absolute URL, percent-encoded.
     ///   - allowsInsecureLoopback: Accepts `http` for `localhost`, `127.0.0.0/8` and `[::1]`.
+    ///   - allowsVariables: Accepts `{name}` for values that each log-in brings, as the provider's profile declares them: as
+    ///     whole labels to the left of a fixed domain, in the path, and in the query.
     /// - Throws: ``OAuthValueError``, `insecure` for plain `http`, `malformed` for anything else.
-    public init(_ rawValue: String, allowsInsecureLoopback: Bool = false) throws(OAuthValueError) {
-        guard let url = RawURL(rawValue), !url.hasFragment else { throw OAuthValueError(.malformed, "endpoint URL") }
+    public init(
+        _ rawValue: String, allowsInsecureLoopback: Bool = false, allowsVariables: Bool = false
+    ) throws(OAuthValueError) {
+        guard let url = RawURL(rawValue, allowsVariables: allowsVariables), !url.hasFragment else {
+            throw OAuthValueError(.malformed, "endpoint URL")
+        }
         guard url.scheme == "https" || (allowsInsecureLoopback && url.isLoopback) else {
             throw OAuthValueError(.insecure, "endpoint URL")
         }
         self.rawValue = rawValue
         self.url = url
+        if allowsVariables, rawValue.utf8.contains(UInt8(ascii: "{")) || rawValue.utf8.contains(UInt8(ascii: "}")) {
+            guard hasAcceptableHost, VariableText.parts(of: rawValue) != nil else {
+                throw OAuthValueError(.malformed, "endpoint URL")
+            }
+        }
     }
 
     /// Scheme, host and, unless it is the scheme's default, the port.

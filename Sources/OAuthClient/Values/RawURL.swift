@@ -12,7 +12,9 @@ struct RawURL: Hashable, Sendable {
     let hasFragment: Bool
 
     /// Parses bytes: a URL is ASCII, and each request and each proof needs one.
-    init?(_ text: String) {
+    ///
+    /// - Parameter allowsVariables: Takes braces like letters.
+    init?(_ text: String, allowsVariables: Bool = false) {
         let bytes = Array(text.utf8)
         guard bytes.count <= 8_192, bytes.allSatisfy({ (0x21...0x7E).contains($0) }),
             let schemeEnd = bytes.firstIndex(of: UInt8(ascii: ":"))
@@ -31,14 +33,16 @@ struct RawURL: Hashable, Sendable {
         }
         if let mark = rest.firstIndex(of: UInt8(ascii: "?")) {
             let bytes = rest[(mark + 1)...]
-            guard Self.isEncoded(bytes) else { return nil }
+            guard Self.isEncoded(bytes, allowsVariables) else { return nil }
             query = String(decoding: bytes, as: UTF8.self)
             rest = rest[..<mark]
         } else {
             query = nil
         }
         let slash = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
-        guard Self.isEncoded(rest[slash...]), let (host, port) = Self.authority(rest[..<slash]) else { return nil }
+        guard Self.isEncoded(rest[slash...], allowsVariables),
+            let (host, port) = Self.authority(rest[..<slash], allowsVariables)
+        else { return nil }
         path = String(decoding: rest[slash...], as: UTF8.self)
         self.host = host
         self.port = port
@@ -75,7 +79,8 @@ struct RawURL: Hashable, Sendable {
 
     private var defaultPort: UInt16 { scheme == "https" ? 443 : 80 }
 
-    private static func authority(_ bytes: ArraySlice<UInt8>) -> (host: String, port: UInt16?)? {
+    private static func authority(_ bytes: ArraySlice<UInt8>, _ allowsVariables: Bool) -> (host: String, port: UInt16?)?
+    {
         // Neither a host nor a port may contain an `@`: user information can make a host look like another one.
         let hostEnd: Int
         if bytes.first == UInt8(ascii: "[") {
@@ -85,9 +90,14 @@ struct RawURL: Hashable, Sendable {
             guard !address.isEmpty, address.allSatisfy(isAddressByte) else { return nil }
         } else {
             hostEnd = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
-            guard hostEnd > bytes.startIndex, bytes[..<hostEnd].allSatisfy(isNameByte) else { return nil }
+            guard hostEnd > bytes.startIndex,
+                bytes[..<hostEnd].allSatisfy({ isNameByte($0) || (allowsVariables && isBrace($0)) })
+            else { return nil }
         }
-        let host = lowercased(bytes[..<hostEnd])
+        // Names in braces keep their case.
+        let host =
+            allowsVariables && bytes[..<hostEnd].contains(where: isBrace)
+            ? String(decoding: bytes[..<hostEnd], as: UTF8.self) : lowercased(bytes[..<hostEnd])
         guard let colon = bytes[hostEnd...].first else { return (host, nil) }
         let digits = bytes[(hostEnd + 1)...]
         guard colon == UInt8(ascii: ":"), digits.count <= 5, digits.allSatisfy({ (0x30...0x39).contains($0) }) else {
@@ -97,6 +107,8 @@ struct RawURL: Hashable, Sendable {
         guard let port = UInt16(String(decoding: digits, as: UTF8.self)), port > 0 else { return nil }
         return (host, port)
     }
+
+    private static func isBrace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "{") || byte == UInt8(ascii: "}") }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {
         switch byte {
@@ -117,9 +129,10 @@ struct RawURL: Hashable, Sendable {
     }
 
     /// No character that must be escaped, and two hexadecimal digits after each `%`.
-    private static func isEncoded(_ bytes: ArraySlice<UInt8>) -> Bool {
+    private static func isEncoded(_ bytes: ArraySlice<UInt8>, _ allowsVariables: Bool) -> Bool {
         for (index, byte) in zip(bytes.indices, bytes) {
             switch byte {
+            case _ where allowsVariables && isBrace(byte): continue
             case UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"), UInt8(ascii: "^"),
                 UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "|"), UInt8(ascii: "}"):
                 return false

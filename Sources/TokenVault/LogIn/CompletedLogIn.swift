@@ -11,9 +11,16 @@ public struct CompletedLogIn: Sendable, Equatable, CustomStringConvertible, Cust
     /// The verified claims of the provider's id token; nil if there was none. The vault keeps only ``Login/subject`` of
     /// them: store anything else that you need.
     public let claims: IDTokenClaims?
+    /// Why the login cannot be renewed, and what to do about it: when its access token expires, the user must log in
+    /// again. Nil: it can be renewed, or needs not be.
+    public let whyNotRenewable: String?
 
     /// - Parameter login: With names as the vault has them.
-    init(_ login: Login, _ names: TenantScope, context: [String: String], claims: IDTokenClaims?) {
+    init(
+        _ login: Login, _ names: TenantScope, context: [String: String], claims: IDTokenClaims?,
+        _ profile: ProviderProfile?
+    ) {
+        whyNotRenewable = profile?.whyNotRenewable(login)
         self.login = names.plain(login)
         tenant = Tenant.of(login.userId)?.tenant
         self.context = context
@@ -22,4 +29,14 @@ public struct CompletedLogIn: Sendable, Equatable, CustomStringConvertible, Cust
 
     public var description: String { "log-in of \(login.id)" }
     public var customMirror: Mirror { Mirror(self, children: ["login": login.id], displayStyle: .struct) }
+}
+
+extension ProviderProfile {
+    /// Only for a login that has just been stored.
+    fileprivate func whyNotRenewable(_ login: Login) -> String? {
+        guard !login.isRefreshable, login.expiresAt != nil, exchange == nil else { return nil }
+        return missingRefreshToken
+            ?? "The provider sent no refresh token: many send one only if offline access was asked "
+            + "for, by a scope or a parameter that their documentation names."
+    }
 }

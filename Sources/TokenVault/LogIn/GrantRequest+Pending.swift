@@ -14,6 +14,7 @@ extension GrantRequest {
             grant.nonce = try request.idTokenNonce.map { try IDTokenNonce($0.string() ?? "") }
             grant.resources = request.resources
             grant.target = request.target
+            grant.attributes = request.variables
             grant.maximumAge = request.maximumAge.map { .seconds($0) }
             return grant
         }

@@ -4,7 +4,7 @@ public import OAuthClient
 public struct LogInCallback: Sendable {
     enum Content: Sendable {
         case url(String)
-        case parameters(state: String, code: AuthorizationCode, issuer: String?)
+        case parameters(state: String, code: AuthorizationCode, issuer: String?, others: [String: String])
     }
 
     let content: Content
@@ -21,8 +21,11 @@ public struct LogInCallback: Sendable {
     ///   - code: `code`, as it came.
     ///   - issuer: `iss` (RFC 9207). It is checked as in ``url(_:)``, so that a provider which promises it does not
     ///     accept a callback without one.
-    public static func parameters(state: String, code: AuthorizationCode, issuer: String? = nil) -> Self {
-        Self(content: .parameters(state: state, code: code, issuer: issuer))
+    ///   - others: Further parameters, of which the provider's profile may keep some with the login.
+    public static func parameters(
+        state: String, code: AuthorizationCode, issuer: String? = nil, others: [String: String] = [:]
+    ) -> Self {
+        Self(content: .parameters(state: state, code: code, issuer: issuer, others: others))
     }
 }
 

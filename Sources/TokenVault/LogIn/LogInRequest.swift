@@ -22,6 +22,9 @@ public struct LogInRequest: Sendable {
     let loginHint: String?
     let parameters: LogInParameters
     let context: [String: String]
+    let variables: [String: String]
+    /// Asked for in addition to what the login has.
+    let adding: Scope?
 
     /// A log-in that makes a login for a user.
     ///
@@ -35,10 +38,12 @@ public struct LogInRequest: Sendable {
     ///   - loginHint: The account that the provider should expect, such as a mail address.
     ///   - parameters: Requests beyond the scope.
     ///   - context: Given back in ``CompletedLogIn/context``: up to 16 values of 1 KiB, sealed.
+    ///   - variables: Values that the provider's profile wants of each log-in, such as a shop's subdomain. They are kept with
+    ///     the login, among ``Login/attributes``.
     public init(
         userId: String, provider: String, redirectURI: RedirectURI? = nil, scope: Scope? = nil, dpop: Bool? = nil,
         label: String? = nil, loginHint: String? = nil, parameters: LogInParameters = LogInParameters(),
-        context: [String: String] = [:]
+        context: [String: String] = [:], variables: [String: String] = [:]
     ) {
         subject = .user(userId, provider: provider)
         self.redirectURI = redirectURI
@@ -48,6 +53,8 @@ public struct LogInRequest: Sendable {
         self.loginHint = loginHint
         self.parameters = parameters
         self.context = context
+        self.variables = variables
+        adding = nil
     }
 
     /// A log-in into an existing login: its result replaces the login's chain. The login keeps its id, its label, its metadata
@@ -66,13 +73,15 @@ public struct LogInRequest: Sendable {
     ///   - loginHint: The account that the provider should expect, such as a mail address.
     ///   - parameters: Requests beyond the scope.
     ///   - context: Given back in ``CompletedLogIn/context``: up to 16 values of 1 KiB, sealed.
+    ///   - variables: As for a new login. By default those of the login.
+    ///   - adding: A scope that is asked for in addition to what was granted before, instead of `scope`.
     ///   - acceptsOtherAccount: Whether the user may choose another account at the provider than before. Otherwise the completion
     ///     throws ``VaultError/Code/otherAccount`` unless the id token names ``Login/subject`` again; where the vault knows no
     ///     subject there is nothing to compare.
     public init(
         into login: LoginRef, redirectURI: RedirectURI? = nil, scope: Scope? = nil, dpop: Bool? = nil,
         loginHint: String? = nil, parameters: LogInParameters = LogInParameters(), context: [String: String] = [:],
-        acceptsOtherAccount: Bool = false
+        variables: [String: String] = [:], adding: Scope? = nil, acceptsOtherAccount: Bool = false
     ) {
         subject = .login(login, acceptsOtherAccount: acceptsOtherAccount)
         self.redirectURI = redirectURI
@@ -82,6 +91,8 @@ public struct LogInRequest: Sendable {
         self.loginHint = loginHint
         self.parameters = parameters
         self.context = context
+        self.variables = variables
+        self.adding = adding
     }
 }
 
@@ -109,10 +120,15 @@ struct CheckedLogIn {
     let provider: StoredProvider
     let label: String?
     let context: [String: String]
+    /// The values of the profile's variables.
+    let values: [String: String]
     /// The login whose chain the new one replaces.
     let target: ReplacedLogin?
     /// Whether the login that is replaced is bound to a key; nil: it is for a new login.
     let keepsKey: Bool?
+
+    /// The scope to ask for; nil: the provider's.
+    let scope: Scope?
 
     /// Whether the login gets a key, as far as the caller or the login before says.
     var dpop: Bool? { request.dpop ?? keepsKey }
@@ -133,14 +149,32 @@ extension UserManager {
             try await refuseDisabled(userId)
             let provider = try await VaultError.translating { try await vault.store.provider(named: name) }
             return CheckedLogIn(
-                request: request, userId: userId, provider: provider, label: label, context: context, target: nil,
-                keepsKey: nil)
+                request: request, userId: userId, provider: provider, label: label, context: context,
+                values: try provider.record.valuesForLogIn(request.variables), target: nil, keepsKey: nil,
+                scope: request.scope)
         case .login(let login, let acceptsOtherAccount):
             let (stored, provider) = try await replaceable(login)
             return CheckedLogIn(
                 request: request, userId: stored.userId, provider: provider, label: nil, context: context,
+                values: try provider.record.valuesForLogIn(request.variables, stored: stored.session.attributes),
                 target: ReplacedLogin(stored, acceptsOtherAccount: acceptsOtherAccount),
-                keepsKey: stored.keepsKey(provider.record.dpop))
+                keepsKey: stored.keepsKey(provider.record.dpop),
+                scope: try request.scope(after: stored.session.grantedScope))
+        }
+    }
+}
+
+extension LogInRequest {
+    /// The union of what was granted and what is added.
+    fileprivate func scope(after granted: String?) throws -> Scope? {
+        guard let adding else { return scope }
+        guard scope == nil else {
+            throw VaultError(
+                .invalidArgument, "a log-in asks for a scope, or for an addition to the one that was granted")
+        }
+        let tokens = Scope(stored: granted)?.tokens ?? []
+        return try VaultError.translatingValues {
+            try Scope(tokens: tokens + adding.tokens.filter { !tokens.contains($0) })
         }
     }
 }

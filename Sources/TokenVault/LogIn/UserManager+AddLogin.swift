@@ -17,10 +17,11 @@ extension UserManager {
     ///   - tokenType: By default `Bearer`, or `DPoP` with a key.
     ///   - dpopKey: The key to which the tokens are bound, if they are.
     ///   - label: Distinguishes this user's logins.
+    ///   - variables: Values that the provider's profile wants of each log-in, see ``LogInRequest``.
     public func addLogin(
         userId: String, provider name: String? = nil, accessToken: AccessToken? = nil, expiresAt: Date? = nil,
         refreshToken: RefreshToken? = nil, scope: Scope? = nil, tokenType: TokenType? = nil,
-        dpopKey: DPoPKey? = nil, label: String? = nil
+        dpopKey: DPoPKey? = nil, label: String? = nil, variables: [String: String] = [:]
     ) async throws -> Login {
         let (userId, name) = (try names.user(userId).text, name.map { names.provider($0) })
         if let name { try ArgumentCheck.requireOneTenant(userId, name) }
@@ -40,6 +41,9 @@ extension UserManager {
             createdAt: now, obtainedAt: now, expiresAt: expiry)
         session.label = try ArgumentCheck.label(label)
         session.grantedScope = session.scope
+        if let provider {
+            session.attributes = try provider.record.valuesForLogIn(variables)
+        }
         let draft = LoginDraft(
             userId: userId, provider: provider?.handle, session: session,
             refresh: refreshToken.map { RefreshRecord(refreshToken: SecretBytes(utf8: $0.reveal())) },

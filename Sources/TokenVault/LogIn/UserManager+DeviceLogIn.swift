@@ -26,9 +26,9 @@ extension UserManager {
         let key = try provider.record.dpop.wantsKey(logIn.dpop) ? DPoPKey.generate() : nil
         let verifier = usesPKCE ? CodeVerifier.random() : nil
         let scope = try VaultError.translatingValues {
-            try request.scope ?? provider.record.defaultScope.map { try Scope($0) }
+            try logIn.scope ?? provider.record.defaultScope.map { try Scope($0) }
         }
-        let endpoint = try deviceEndpoint(of: provider)
+        let endpoint = try deviceEndpoint(of: provider, logIn.values)
         let profile = try VaultError.translatingValues { try provider.record.profile }
         let (begunAt, uptime) = (vault.now, vault.timeSource.uptime())
         let attempt = await endpoint.request(
@@ -43,6 +43,7 @@ extension UserManager {
         grant.resources = parameters.resources
         grant.maximumAge = parameters.maximumAge
         grant.target = logIn.target
+        grant.attributes = logIn.values
         return DeviceLogIn(
             userCode: codes.userCode, verificationURI: codes.verificationURI.rawValue,
             verificationURIComplete: codes.verificationURIComplete?.rawValue,
@@ -73,7 +74,9 @@ extension UserManager {
             guard vault.timeSource.uptime() < logIn.endsAt else { throw VaultError.deviceLogInExpired }
             switch try await poll(logIn, &nonces) {
             case .completed(let login, let claims):
-                return CompletedLogIn(login, names, context: logIn.context, claims: claims)
+                return CompletedLogIn(
+                    login, names, context: logIn.context, claims: claims,
+                    try? logIn.grant.provider.record.profile)
             case .pending: continue
             case .slowDown: pace.slowDown()
             case .noAnswer(let retryAfter): pace.backOff(retryAfter: retryAfter)
@@ -100,7 +103,9 @@ extension UserManager {
         defer { vault.sessions.logInEnds(of: logIn.grant.userId) }
         var request = logIn.grant
         request.nonces = nonces
-        let binding = try VaultError.translatingValues { try ServerBinding(request.provider.record) }
+        let binding = try VaultError.translatingValues {
+            try ServerBinding(request.provider.record, for: request.attributes)
+        }
         let keys = await idTokenKeys(for: request)
         let recorder = context.channel.recorder(of: .fetch)
         defer { recorder?.announce() }
@@ -143,7 +148,9 @@ extension UserManager {
         return .noAnswer(retryAfter: failure.retryAfter)
     }
 
-    private func deviceEndpoint(of provider: StoredProvider) throws -> DeviceAuthorizationEndpoint {
+    private func deviceEndpoint(of provider: StoredProvider, _ values: [String: String]) throws
+        -> DeviceAuthorizationEndpoint
+    {
         guard let text = provider.record.deviceAuthorizationEndpoint else {
             throw VaultError(
                 .providerMisconfigured, "the provider has no device authorization endpoint in this vault",
@@ -152,7 +159,8 @@ extension UserManager {
         }
         return try VaultError.translatingValues {
             DeviceAuthorizationEndpoint(
-                endpoint: try EndpointURL(stored: text), binding: try ServerBinding(provider.record),
+                endpoint: try EndpointURL(stored: text, for: values),
+                binding: try ServerBinding(provider.record, for: values),
                 transport: context.transport, now: vault.wallClock)
         }
     }

@@ -24,6 +24,8 @@ struct GrantRequest: Sendable {
     var resources: [String] = []
     /// The login whose chain the new one replaces.
     var target: ReplacedLogin?
+    /// Values of the profile's variables, and parameters of the callback: they are kept with the login.
+    var attributes: [String: String] = [:]
 
     var deviceCode: DeviceCode?
 
@@ -53,7 +55,9 @@ extension UserManager {
         await vault.sessions.logInBegins(of: request.userId)
         defer { vault.sessions.logInEnds(of: request.userId) }
         guard let code = request.code else { throw VaultError(.invalidArgument, "there is no authorization code") }
-        let binding = try VaultError.translatingValues { try ServerBinding(request.provider.record) }
+        let binding = try VaultError.translatingValues {
+            try ServerBinding(request.provider.record, for: request.attributes)
+        }
         let keys = await idTokenKeys(for: request)
         let recorder = context.channel.recorder(of: .fetch)
         // Runs when everything else is done: the listener never comes before the store.
@@ -133,7 +137,7 @@ extension UserManager {
         session.grantedScope = session.scope
         session.subject = issued.identity?.subject
         session.isExpiryAssumed = issued.isLifetimeAssumed
-        session.attributes = issued.attributes
+        session.attributes = request.attributes.merging(issued.attributes) { $1 }
         // Without a refresh token no id token is kept: its subject is in the session, and its claims go to the app.
         let refresh = issued.refreshToken.map { token in
             RefreshRecord(
@@ -196,7 +200,7 @@ extension UserManager {
             refreshToken: refresh.map { SecretBytes(utf8: $0.reveal()) },
             accessToken: access.map { SecretBytes(utf8: $0.reveal()) },
             dpopPrivateKey: request.key.map { SecretBytes(copying: $0.revealRawRepresentation()) },
-            createdAt: vault.now)
+            attributes: request.provider.record.variableValues(in: request.attributes), createdAt: vault.now)
         do {
             try await vault.store.addOutbox([record])
             _ = await revoker.revoke(queued: [record])

@@ -23,23 +23,24 @@ extension UserManager {
         let verifier = CodeVerifier.random()
         let profile = try VaultError.translatingValues { try provider.record.profile }
         var url = try Self.authorizationURL(
-            provider.record, profile, verifier, key, redirectURI: request.redirectURI, scope: request.scope,
-            loginHint: request.loginHint)
+            provider.record, profile, verifier, key, redirectURI: request.redirectURI, scope: logIn.scope,
+            loginHint: request.loginHint, values: logIn.values)
         url.add(parameters)
         let binding = BrowserBinding.random()
         var record = AuthorizationRequestRecord(
             state: SecretBytes(utf8: url.state.reveal()), codeVerifier: SecretBytes(utf8: verifier.reveal()),
             provider: provider.handle, userId: logIn.userId, redirectURI: url.redirectURI,
-            scope: request.scope?.description ?? provider.record.defaultScope,
+            scope: logIn.scope?.description ?? provider.record.defaultScope,
             dpopPrivateKey: key.map { SecretBytes(copying: $0.revealRawRepresentation()) }, label: logIn.label,
             createdAt: vault.now, expiresAt: vault.now.advanced(by: context.options.logInLifetime))
         record.bindingHash = SecretBytes(copying: binding.hash)
         record.context = logIn.context
         record.target = logIn.target
+        record.variables = logIn.values
         record.resources = parameters.resources
         record.idTokenNonce = url.nonce.map { SecretBytes(utf8: $0.reveal()) }
         record.maximumAge = url.maximumAge
-        let pushed = try await push(url, key, provider, profile)
+        let pushed = try await push(url, key, provider, profile, logIn.values)
         record.nonces = pushed.nonces
         let sealed = record
         try await VaultError.translating { try await vault.store.putAuthorizationRequest(sealed) }
@@ -109,12 +110,13 @@ extension UserManager {
         var grant = GrantRequest(
             userId: logIn.userId, provider: provider, code: authorizationCode, verifier: codeVerifier,
             redirectURI: request.redirectURI?.rawValue ?? provider.record.redirectURI,
-            scope: request.scope?.description ?? provider.record.defaultScope,
+            scope: logIn.scope?.description ?? provider.record.defaultScope,
             key: dpopKey ?? (needsKey ? .generate() : nil), label: logIn.label)
         grant.nonce = try VaultError.translatingValues { try nonce.map { try IDTokenNonce($0) } }
         grant.resources = request.parameters.resources
         grant.maximumAge = request.parameters.maximumAge
         grant.target = logIn.target
+        grant.attributes = logIn.values
         do {
             return names.plain(try await obtain(grant).login)
         } catch let error as GrantNotSent {
@@ -133,12 +135,14 @@ extension UserManager {
         switch callback.content {
         case .url(let url):
             let callback = try VaultError.translatingCallback { () throws(AuthorizationCallbackError) in
-                try AuthorizationCallback(parsing: url)
+                let callback = try AuthorizationCallback(parsingAny: url)
+                guard callback.mayBeAnswer else { throw AuthorizationCallbackError(.missingAnswer) }
+                return callback
             }
             return try await complete(callback, at: url, binding, userId, tenant)
-        case .parameters(let state, let code, let issuer):
+        case .parameters(let state, let code, let issuer, let others):
             let state = try VaultError.translatingValues { try AuthorizationState(state) }
-            let callback = AuthorizationCallback(state: state, code: code, issuer: issuer)
+            let callback = AuthorizationCallback(state: state, code: code, issuer: issuer, parameters: others)
             return try await complete(callback, at: nil, binding, userId, tenant)
         }
     }
@@ -153,16 +157,20 @@ extension UserManager {
         let request = try await VaultError.translating { try await vault.store.takeAuthorizationRequest(proof) }
         let provider = try await VaultError.translating { try await vault.store.provider(request.provider) }
         let code: AuthorizationCode
+        let profile = try VaultError.translatingValues { try provider.record.profile }
         do {
-            code = try Self.code(of: callback, at: url, request, provider.record)
+            code = try Self.code(of: callback, at: url, request, provider.record, named: profile.callback.code)
         } catch {
             // A user who copied only a part may bring the rest.
-            if url == nil, callback.issuer == nil { try await putBack(request) }
+            let isPart = url == nil ? callback.issuer == nil : callback.isIncomplete(code: profile.callback.code)
+            if isPart { try await putBack(request) }
             throw error
         }
         do {
-            let (login, claims) = try await obtain(GrantRequest(request, provider, code))
-            return CompletedLogIn(login, names, context: request.context, claims: claims)
+            var grant = try GrantRequest(request, provider, code)
+            grant.attributes.merge(profile.kept(of: callback.parameters)) { own, _ in own }
+            let (login, claims) = try await obtain(grant)
+            return CompletedLogIn(login, names, context: request.context, claims: claims, profile)
         } catch let error as GrantNotSent {
             // The code was not used: the same callback may be completed again.
             try await putBack(request)
@@ -178,13 +186,13 @@ extension UserManager {
     /// the URL that it came to.
     private static func code(
         of callback: AuthorizationCallback, at url: String?, _ request: AuthorizationRequestRecord,
-        _ provider: ProviderRecord
+        _ provider: ProviderRecord, named name: String
     ) throws -> AuthorizationCode {
         let code = try VaultError.translatingCallback { () throws(AuthorizationCallbackError) in
             try callback.code(
                 expectedState: callback.state,
                 issuer: provider.issuer.flatMap { try? Issuer($0, allowsInsecureLoopback: true) },
-                issuerIsRequired: provider.requiresIssuerInCallback)
+                issuerIsRequired: provider.requiresIssuerInCallback, named: url == nil ? "code" : name)
         }
         if let url, let uri = request.redirectURI.flatMap({ try? RedirectURI($0) }), !uri.leads(to: url) {
             throw VaultError(
@@ -197,7 +205,7 @@ extension UserManager {
 
     private static func authorizationURL(
         _ record: ProviderRecord, _ profile: ProviderProfile, _ verifier: CodeVerifier, _ key: DPoPKey?,
-        redirectURI: RedirectURI?, scope: Scope?, loginHint: String?
+        redirectURI: RedirectURI?, scope: Scope?, loginHint: String?, values: [String: String]
     ) throws -> AuthorizationURL {
         guard let endpoint = record.authorizationEndpoint else {
             throw VaultError(
@@ -207,13 +215,16 @@ extension UserManager {
         }
         return try VaultError.translatingValues {
             let scope = try scope ?? record.defaultScope.map { try Scope($0) }
+            let parameters = try profile.request.authorizationParameters.filled(with: values)
             var url = AuthorizationURL(
-                endpoint: try EndpointURL(stored: endpoint), clientID: try ClientID(record.clientID),
-                state: .random(), codeChallenge: profile.client.pkce ? verifier.challenge : nil,
+                endpoint: try EndpointURL(stored: endpoint, for: values), clientID: try ClientID(record.clientID),
+                state: .random(),
+                codeChallenge: profile.usesPKCE(publicClient: record.isPublicClient) ? verifier.challenge : nil,
                 redirectURI: redirectURI?.rawValue ?? record.redirectURI, scope: scope, keyThumbprint: key?.thumbprint,
                 loginHint: loginHint,
                 extraParameters: record.parameters.sorted { $0.key < $1.key }.map { FormParameter($0.key, $0.value) }
-                    + profile.request.authorizationParameters)
+                    + parameters)
+            url.names = profile.request.names
             url.scopeSeparator = profile.request.scopeSeparator
             if scope?.asksForIDToken == true { url.nonce = .random() }
             return url

@@ -16,6 +16,7 @@ extension UserManager {
                 obtainedAt: obtainedAt, expiresAt: expiresAt)
             session.label = [request.label, other.label].compactMap(\.self).joined(separator: " ")
             session.grantedScope = session.scope
+            session.attributes = request.attributes
             let refresh = issued.refreshToken.map { token in
                 RefreshRecord(
                     refreshToken: SecretBytes(utf8: token.reveal()),
@@ -58,5 +59,7 @@ extension UserManager {
 
 extension GrantRequest {
     /// False where the server refuses a request with a challenge.
-    var usesPKCE: Bool { (try? provider.record.profile.client.pkce) ?? true }
+    var usesPKCE: Bool {
+        (try? provider.record.profile.usesPKCE(publicClient: provider.record.isPublicClient)) ?? true
+    }
 }

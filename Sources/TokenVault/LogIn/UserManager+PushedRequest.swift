@@ -4,7 +4,8 @@ import VaultStorage
 extension UserManager {
     /// Sends the request directly to the provider where its profile or its metadata says so (RFC 9126).
     func push(
-        _ url: AuthorizationURL, _ key: DPoPKey?, _ provider: StoredProvider, _ profile: ProviderProfile
+        _ url: AuthorizationURL, _ key: DPoPKey?, _ provider: StoredProvider, _ profile: ProviderProfile,
+        _ values: [String: String]
     ) async throws -> (request: PushedAuthorization?, expiresAt: Timestamp?, nonces: [String: String]) {
         let record = provider.record
         let usage = record.requiresPushedRequests ? .required : profile.request.pushedAuthorization
@@ -18,7 +19,7 @@ extension UserManager {
         }
         let endpoint = try VaultError.translatingValues {
             PushedAuthorizationEndpoint(
-                endpoint: try EndpointURL(stored: text), binding: try ServerBinding(record),
+                endpoint: try EndpointURL(stored: text, for: values), binding: try ServerBinding(record, for: values),
                 transport: context.transport, now: vault.wallClock)
         }
         let begunAt = vault.now

@@ -5,15 +5,17 @@ import VaultStorage
 
 // Restores OAuth values from records that were checked before they were stored.
 extension ServerBinding {
-    init(_ record: ProviderRecord) throws(OAuthValueError) {
+    /// - Parameter attributes: Those of the login that is asked for, among them the values of the profile's variables.
+    init(_ record: ProviderRecord, for attributes: [String: String] = [:]) throws(OAuthValueError) {
         let profile = try record.profile
         var authentications: [ClientAuthentication] = []
         for secret in record.clientSecrets { authentications.append(try ClientAuthentication(record, secret)) }
         if authentications.isEmpty { authentications.append(try ClientAuthentication(record, nil)) }
         self.init(
-            profile: profile, tokenEndpoint: try EndpointURL(stored: record.tokenEndpoint),
+            profile: profile, tokenEndpoint: try EndpointURL(stored: record.tokenEndpoint, for: attributes),
             clientID: try ClientID(record.clientID), authentication: authentications.removeFirst(),
-            issuer: record.issuer, refreshEndpoint: profile.endpoints.refresh)
+            issuer: record.issuer, refreshEndpoint: try profile.endpoints.refresh?.filled(with: attributes))
+        if !profile.variables.isEmpty { style = try style.filled(with: attributes) }
         alternatives = authentications
         switch record.assertionAudience {
         case "issuer": assertionAudience = record.issuer
@@ -146,7 +148,12 @@ private enum ParsedProfiles {
 extension EndpointURL {
     /// Plain `http` to this machine was allowed when the provider was added, or it would not be stored.
     init(stored text: String) throws(OAuthValueError) {
-        try self.init(text, allowsInsecureLoopback: true)
+        try self.init(text, allowsInsecureLoopback: true, allowsVariables: true)
+    }
+
+    /// The address for one login.
+    init(stored text: String, for attributes: [String: String]) throws(OAuthValueError) {
+        self = try EndpointURL(stored: text).filled(with: attributes)
     }
 }
 

@@ -11,7 +11,7 @@ extension SpooledReply {
         return OutboxRecord(
             handle: OutboxHandle(lateReplyOf: login, fence: fence), provider: provider, login: login, user: user,
             refreshToken: refreshToken, accessToken: refreshToken == nil ? accessToken : nil,
-            dpopPrivateKey: dpopPrivateKey, nonces: nonces, createdAt: now)
+            dpopPrivateKey: dpopPrivateKey, nonces: nonces, attributes: attributes, createdAt: now)
     }
 }
 

@@ -1,3 +1,4 @@
+package import FoundationEssentials
 public import OAuthClient
 
 /// A change of a provider. Fields that are not set stay as they are.
@@ -59,6 +60,8 @@ public struct ProviderChange: Sendable {
     package var mostDeaths = Field<Int>.keep
     package var daysEndedIsKept = Field<Int>.keep
     package var assertionAudience = Field<AssertionAudience>.keep
+    /// When the first client secret ends. By default, a new secret ends when the profile says so, counted from now.
+    package var clientSecretExpiresAt = Field<Date>.keep
 
     public init() {}
 

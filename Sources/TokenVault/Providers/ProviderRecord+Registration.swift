@@ -36,11 +36,12 @@ extension ProviderRecord {
         }
         bindsTokensToCertificate = registration.bindsTokensToCertificate
         if let management = registration.management { set(management) }
-        clientSecretExpiresAt = registration.clientSecretExpiresAt.map { Timestamp($0) }
+        clientSecretExpiresAt = registration.clientSecretExpiresAt.map { Timestamp($0) } ?? secretEnd(from: createdAt)
         (mostDeaths, daysEndedIsKept) = (registration.mostDeaths, registration.daysEndedIsKept)
         assertionAudience = registration.assertionAudience?.rawValue
         try checkEnds()
         try checkCertificate()
+        try checkVariables()
         try checkProfile()
     }
 
@@ -99,7 +100,8 @@ extension ProviderRecord {
     }
 
     /// Changes what is asked for, and checks the whole.
-    mutating func apply(_ change: ProviderChange) throws {
+    mutating func apply(_ change: ProviderChange, now: Timestamp) throws {
+        let firstSecret = clientSecrets.first
         if let profile = change.profile { try VaultError.translatingValues { try set(profile) } }
         if let clientID = change.clientID { self.clientID = clientID.rawValue }
         if let endpoint = change.tokenEndpoint { tokenEndpoint = endpoint.rawValue }
@@ -113,6 +115,12 @@ extension ProviderRecord {
         change.scope.apply(to: &defaultScope, \.description)
         change.redirectURI.apply(to: &redirectURI, \.rawValue)
         try applySecrets(of: change)
+        if clientSecrets.first != firstSecret { clientSecretExpiresAt = secretEnd(from: now) }
+        switch change.clientSecretExpiresAt {
+        case .keep: break
+        case .set(let date): clientSecretExpiresAt = Timestamp(date)
+        case .remove: clientSecretExpiresAt = nil
+        }
         switch change.tokenCertificate {
         case .keep: break
         case .set(let certificate): show(certificate)
@@ -133,9 +141,18 @@ extension ProviderRecord {
         change.assertionAudience.apply(to: &assertionAudience, \.rawValue)
         try checkEnds()
         try checkCertificate()
+        try checkVariables()
         try checkProfile()
         let record = self
-        try VaultError.translatingValues { _ = try ServerBinding(record) }
+        try VaultError.translatingValues { _ = try ServerBinding(record, for: record.profile.exampleValues) }
+    }
+
+    /// When a new client secret ends, as far as the profile knows: a day, so that a change that is shown first and made then
+    /// is the same.
+    private func secretEnd(from now: Timestamp) -> Timestamp? {
+        guard !clientSecrets.isEmpty, let lifetime = try? profile.secretLifetime else { return nil }
+        let day: Int64 = 86_400_000
+        return Timestamp(milliseconds: now.advanced(by: lifetime).milliseconds / day * day)
     }
 
     private func checkEnds() throws {

@@ -38,7 +38,7 @@ extension Vault {
     ) async throws -> ProviderUpdate {
         try await refuseSharing(after: change, of: name)
         return try await updateRecord(of: name) { record, dependents in
-            let update = try record.update(change, dependents)
+            let update = try record.update(change, dependents, now: self.now)
             guard expected == nil || expected == update else {
                 throw VaultError(
                     .conflict, "the provider was changed by another process meanwhile",
@@ -53,7 +53,7 @@ extension Vault {
     package func previewProviderUpdate(named name: String, _ change: ProviderChange) async throws -> ProviderUpdate {
         do {
             return try await updateRecord(of: name) { record, dependents in
-                throw Preview(update: try record.update(change, dependents))
+                throw Preview(update: try record.update(change, dependents, now: self.now))
             }
         } catch let preview as Preview {
             return preview.update
@@ -126,9 +126,11 @@ extension VaultError {
 }
 
 extension ProviderRecord {
-    fileprivate mutating func update(_ change: ProviderChange, _ dependents: Dependents) throws -> ProviderUpdate {
+    fileprivate mutating func update(
+        _ change: ProviderChange, _ dependents: Dependents, now: Timestamp
+    ) throws -> ProviderUpdate {
         let previous = self
-        try apply(change)
+        try apply(change, now: now)
         return ProviderUpdate(
             previous: try Provider(previous), current: try Provider(self),
             changes: changes(from: previous).map {

@@ -16,7 +16,7 @@ extension Vault {
     func refuseSharing(after change: ProviderChange, of name: String) async throws {
         let record = try await VaultError.translating { try await store.provider(named: name).record }
         var changed = record
-        try changed.apply(change)
+        try changed.apply(change, now: now)
         guard
             record.redirectURI != changed.redirectURI || record.tokenEndpoint != changed.tokenEndpoint
                 || record.requiresIssuerInCallback && !changed.requiresIssuerInCallback

@@ -68,19 +68,19 @@ extension UserManager {
     ) async throws -> HTTPRequest {
         var fields = request.headerFields
         fields[.dpop] = nil
+        let rules = await resourceRules(of: token)
+        let name = HTTPField.Name(rules.header) ?? .authorization
+        fields[name] = nil
+        let scheme: String
         switch token.tokenType {
-        case .bearer:
-            fields[.authorization] = "Bearer " + token.accessToken.reveal()
+        case .bearer: scheme = rules.scheme ?? "Bearer"
         case .dpop:
-            fields[.authorization] = "DPoP " + token.accessToken.reveal()
+            scheme = "DPoP"
             await fields.append(.secret(.dpop, try proof(for: request, to: target, with: token).rawValue))
         default:
             throw VaultError(.invalidArgument, "a token of this type cannot be added to a request")
         }
-        if let value = fields[.authorization] {
-            fields[.authorization] = nil
-            fields.append(.secret(.authorization, value))
-        }
+        fields.append(.secret(name, (scheme.isEmpty ? "" : scheme + " ") + token.accessToken.reveal()))
         var request = request
         request.headerFields = fields
         return request

@@ -31,7 +31,9 @@ extension LoginState {
             records.append(
                 OutboxRecord(
                     provider: provider, login: handle, user: user, refreshToken: refresh, accessToken: access,
-                    dpopPrivateKey: key?.dpopPrivateKey, nonces: key?.nonces ?? [:], createdAt: now))
+                    dpopPrivateKey: key?.dpopPrivateKey, nonces: key?.nonces ?? [:],
+                    attributes: session.attributes.filter { style?.variables.contains($0.key) == true }, createdAt: now)
+            )
         }
         return RevocationPlan(login: handle, records: records, outcome: nil, livesOn: livesOn)
     }

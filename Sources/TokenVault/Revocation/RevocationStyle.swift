@@ -8,6 +8,8 @@ struct RevocationStyle: Sendable {
     let target: ProviderProfile.RevocationRules.Target
     /// Whether it also ends the user's grants to this client from other log-ins.
     var endsOtherChains = false
+    /// The attributes of a login that its requests need.
+    var variables: Set<String> = []
 
     /// For a provider that is damaged, or that was added a moment ago. Its tokens wait in the outbox: whether they can
     /// be revoked is decided when they are sent, and no revocable token is forgotten.
@@ -20,7 +22,9 @@ struct RevocationStyle: Sendable {
 
     init(_ record: ProviderRecord) {
         hasEndpoint = record.revocationEndpoint != nil
-        let rules = try? record.profile.revocation
+        let profile = try? record.profile
+        variables = Set(profile?.variables.map(\.name) ?? [])
+        let rules = profile?.revocation
         target = rules?.target ?? .refreshToken
         endsOtherChains = rules?.endsOtherChains ?? false
     }

@@ -136,13 +136,15 @@ final class Revoker: Sendable {
 
     func ask(_ record: OutboxRecord, _ provider: ProviderRecord, over recorder: ResponseRecorder? = nil) async -> Answer
     {
-        guard let binding = try? ServerBinding(provider), let token = RevocableToken(record) else {
+        guard let binding = try? ServerBinding(provider, for: record.attributes), let token = RevocableToken(record)
+        else {
             return Answer(
                 outcome: .pending(
                     VaultError(.providerMisconfigured, "the stored data of this revocation cannot be sent")))
         }
         let endpoint = RevocationEndpoint(
-            endpoint: provider.revocationEndpoint.flatMap { try? EndpointURL(stored: $0) }, binding: binding,
+            endpoint: provider.revocationEndpoint.flatMap { try? EndpointURL(stored: $0, for: record.attributes) },
+            binding: binding,
             transport: recorder ?? channel.transport, now: vault.wallClock)
         let attempt = await endpoint.revoke(
             token, dpop: record.dpopPrivateKey.flatMap { DPoPContext(privateKey: $0, nonces: record.nonces) })

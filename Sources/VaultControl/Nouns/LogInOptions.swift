@@ -53,6 +53,8 @@ struct LogInOptions: ParsableArguments {
             "Any other parameter of this provider, as NAME=VALUE. Repeatable.", valueName: "name=value"))
     var parameter: [String] = []
 
+    @OptionGroup var variables: VariableOptions
+
     func validate() throws {
         guard into == nil else {
             let excluded = [
@@ -74,12 +76,13 @@ struct LogInOptions: ParsableArguments {
                 LogInRequest(
                     into: .login(try await LoginSelection.id(into, in: users.vault)), redirectURI: redirectURI,
                     scope: scope, dpop: dpop, loginHint: loginHint, parameters: try parameters,
-                    acceptsOtherAccount: anyAccount))
+                    variables: try variables.values, acceptsOtherAccount: anyAccount))
         }
         return try await users.beginLogIn(
             LogInRequest(
                 userId: qualified(user ?? ""), provider: qualified(provider ?? ""), redirectURI: redirectURI,
-                scope: scope, dpop: dpop, label: label, loginHint: loginHint, parameters: try parameters))
+                scope: scope, dpop: dpop, label: label, loginHint: loginHint, parameters: try parameters,
+                variables: try variables.values))
     }
 
     /// The provider's name.
@@ -99,7 +102,7 @@ struct LogInOptions: ParsableArguments {
         return try await users.beginDeviceLogIn(
             LogInRequest(
                 userId: qualified(user), provider: qualified(provider), scope: scope.map { try Scope($0) }, dpop: dpop,
-                label: label, parameters: parameters), usesPKCE: usesPKCE)
+                label: label, parameters: parameters, variables: try variables.values), usesPKCE: usesPKCE)
     }
 
     /// The name in the vault.

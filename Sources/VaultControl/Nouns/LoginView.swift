@@ -63,7 +63,13 @@ enum LoginView {
             ]
         }
         return record(login, now: now) + [
-            .data("subject", login.subject), .data("attributes", attributes), .data("resourceTokens", tokens),
+            .data("subject", login.subject),
+            Field("attributes", attributes).words(
+                login.attributes.isEmpty
+                    ? nil
+                    : login.attributes.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(
+                        separator: ", ")),
+            .data("resourceTokens", tokens),
         ]
     }
 
@@ -127,8 +133,15 @@ enum LoginView {
     static func emit(new done: CompletedLogIn, _ invocation: Invocation) throws {
         try emit(
             done.login,
-            record(done.login, now: invocation.now) + [.data("isSignatureChecked", done.claims?.isSignatureChecked)],
+            record(done.login, now: invocation.now) + [
+                .data("isSignatureChecked", done.claims?.isSignatureChecked),
+                .data("whyNotRenewable", done.whyNotRenewable),
+            ],
             invocation)
+        if let why = done.whyNotRenewable {
+            invocation.warn("this login cannot be renewed: when its token expires, the user must log in again")
+            invocation.hint(why)
+        }
     }
 
     private static func emit(_ login: Login, _ record: OutputRecord, _ invocation: Invocation) throws {

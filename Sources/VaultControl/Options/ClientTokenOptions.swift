@@ -60,10 +60,11 @@ struct ClientTokenOptions: ParsableArguments {
 }
 
 extension FormParameter {
-    init(argument text: String, example: String) throws(Failure) {
+    init(argument text: String, example: String, option: String = "--parameter") throws(Failure) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty else {
-            throw .usage("a parameter is NAME=VALUE", hint: "for example: --parameter \(example)")
+            throw .usage(
+                "a \(option.drop { $0 == "-" }) is NAME=VALUE", hint: "for example: \(option) \(example)")
         }
         self.init(String(parts[0]), String(parts[1]))
     }

@@ -72,6 +72,12 @@ struct ProviderSettings: ParsableArguments {
 
     @Option(
         help: .init(
+            "When the client secret ends, such as 2027-05-31 or 180d from now: doctor warns 30 days before.",
+            valueName: "date"))
+    var clientSecretExpires: MomentOption?
+
+    @Option(
+        help: .init(
             "An API to which its tokens may be sent, such as https://api.acme.example or https://*.acme.example. "
                 + "Repeatable; without any, every https URL is allowed.", valueName: "origin"))
     var apiOrigin: [String] = []
@@ -125,7 +131,11 @@ struct ProviderValues {
         _ settings: ProviderSettings, of client: ClientID, allowsInsecureLoopback: Bool
     ) throws(OAuthValueError) {
         func endpoint(_ text: String?) throws(OAuthValueError) -> EndpointURL? {
-            if let text { try EndpointURL(text, allowsInsecureLoopback: allowsInsecureLoopback) } else { nil }
+            if let text {
+                try EndpointURL(text, allowsInsecureLoopback: allowsInsecureLoopback, allowsVariables: true)
+            } else {
+                nil
+            }
         }
         authorizationEndpoint = try endpoint(settings.authorizationEndpoint)
         tokenEndpoint = try endpoint(settings.tokenEndpoint)

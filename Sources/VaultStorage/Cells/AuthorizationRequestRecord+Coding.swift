@@ -21,6 +21,7 @@ extension AuthorizationRequestRecord {
         static let targetLogin: UInt8 = 16
         static let targetChain: UInt8 = 17
         static let acceptsOtherAccount: UInt8 = 18
+        static let variables: UInt8 = 19
     }
 
     func encoded() -> RecordWriter {
@@ -43,6 +44,7 @@ extension AuthorizationRequestRecord {
         record.append(Tag.targetLogin, target?.login.bytes)
         record.append(Tag.targetChain, target?.chain)
         if target?.acceptsOtherAccount == true { record.append(Tag.acceptsOtherAccount, true) }
+        if !variables.isEmpty { record.append(Tag.variables, variables) }
         return record
     }
 
@@ -79,6 +81,7 @@ extension AuthorizationRequestRecord {
         case Tag.targetLogin:
             target = ReplacedLogin(login: LoginHandle(try field.bytes16()), chain: 0, acceptsOtherAccount: false)
         case Tag.targetChain: target?.chain = try field.int64()
+        case Tag.variables: variables = try field.textTable()
         case Tag.acceptsOtherAccount: target?.acceptsOtherAccount = try field.bool()
         default: try field.ignoreIfOptional()
         }

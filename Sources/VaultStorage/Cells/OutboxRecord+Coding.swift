@@ -10,6 +10,7 @@ extension OutboxRecord {
         static let dpopPrivateKey: UInt8 = 6
         static let nonces: UInt8 = 7
         static let createdAt: UInt8 = 8
+        static let attributes: UInt8 = 9
     }
 
     func encoded() -> RecordWriter {
@@ -22,6 +23,7 @@ extension OutboxRecord {
         record.append(Tag.dpopPrivateKey, dpopPrivateKey)
         record.append(Tag.nonces, nonces)
         record.append(Tag.createdAt, createdAt.milliseconds)
+        if !attributes.isEmpty { record.append(Tag.attributes, attributes) }
         return record
     }
 
@@ -41,6 +43,7 @@ extension OutboxRecord {
             case Tag.dpopPrivateKey: draft.dpopPrivateKey = field.secret()
             case Tag.nonces: draft.nonces = try field.textTable()
             case Tag.createdAt: draft.createdAt = try field.timestamp()
+            case Tag.attributes: draft.attributes = try field.textTable()
             default: try field.ignoreIfOptional()
             }
         }

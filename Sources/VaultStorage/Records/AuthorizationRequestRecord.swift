@@ -26,6 +26,8 @@ package struct AuthorizationRequestRecord: Equatable, Sendable {
     package var maximumAge: Int64?
     /// The login whose chain the new one replaces; nil for a new login.
     package var target: ReplacedLogin?
+    /// Values that the addresses of the provider need, by the names of its profile's variables.
+    package var variables: [String: String] = [:]
     package var createdAt: Timestamp
     package var expiresAt: Timestamp
 

@@ -14,13 +14,15 @@ package struct OutboxRecord: Equatable, Sendable {
     package var dpopPrivateKey: SecretBytes?
     /// The latest DPoP nonce of each origin.
     package var nonces: [String: String]
+    /// Attributes of the login that the provider's address may need.
+    package var attributes: [String: String]
     package var createdAt: Timestamp
 
     package init(
         handle: OutboxHandle = .random(), provider: ProviderHandle, login: LoginHandle?, user: UserHandle?,
         refreshToken: SecretBytes?,
         accessToken: SecretBytes?, dpopPrivateKey: SecretBytes? = nil, nonces: [String: String] = [:],
-        createdAt: Timestamp
+        attributes: [String: String] = [:], createdAt: Timestamp
     ) {
         self.handle = handle
         self.provider = provider
@@ -30,6 +32,7 @@ package struct OutboxRecord: Equatable, Sendable {
         self.accessToken = accessToken
         self.dpopPrivateKey = dpopPrivateKey
         self.nonces = nonces
+        self.attributes = attributes
         self.createdAt = createdAt
     }
 }

@@ -28,7 +28,7 @@ struct ProviderProfileTests {
             #expect(replies.contains { $0.expected.hasPrefix("dead") })
         }
         #expect(ProviderProfile.shipped.count == ShippedProfiles.files.count)
-        #expect(ProviderProfile.shipped.count == 19)
+        #expect(ProviderProfile.shipped.count == 50)
         print("profiles: \(ProviderProfile.shipped.count), recorded replies: \(RecordedReply.all.count)")
     }
 
@@ -146,8 +146,10 @@ struct Refusal: Sendable, CustomStringConvertible {
         self.field = field
     }
 
+    private static let shop = #""variables":{"shop":{"says":"a shop's name","example":"acme"}}"#
+
     static let all = [
-        Refusal(#""profile":2"#, .notAllowed, "profile"),
+        Refusal(#""profile":3"#, .notAllowed, "profile"),
         Refusal(#""profile":"1""#, .wrongType, "profile"),
         Refusal(#""name":"Own""#, .notAllowed, "name"),
         Refusal(#""name":7"#, .wrongType, "name"),
@@ -169,6 +171,41 @@ struct Refusal: Sendable, CustomStringConvertible {
         Refusal(#""refresh":{"idleSeconds":200,"absoluteSeconds":100}"#, .contradiction, "refresh.idleSeconds"),
         Refusal(#""endpoints":{"token":"http://example.com"}"#, .notAllowed, "endpoints.token"),
         Refusal(#""endpoints":{"token":"https://example.com/{client_id}"}"#, .notAllowed, "endpoints.token"),
+        Refusal(#""endpoints":{"token":"https://{shop}.example.com/"}"#, .notAllowed, "endpoints.token"),
+        Refusal(#""variables":{"shop":{"says":"a shop"}}"#, .missing, "variables.shop.example"),
+        Refusal(#""variables":{"a shop":{"says":"a shop","example":"a"}}"#, .notAllowed, "variables.a shop"),
+        Refusal(#""variables":{"client_id":{"says":"s","example":"a"}}"#, .notAllowed, "variables.client_id"),
+        Refusal(#""variables":{"shop":{"says":"s","example":"a.b"}}"#, .contradiction, "variables.shop.example"),
+        Refusal(
+            #""variables":{"shop":{"says":"s","example":"a","pattern":"("}}"#, .notAllowed, "variables.shop.pattern"),
+        Refusal(
+            Self.shop + #","endpoints":{"token":"https://{shop}example.com/"}"#, .notAllowed, "endpoints.token"),
+        Refusal(Self.shop + #","endpoints":{"token":"https://api.{shop}.com/"}"#, .notAllowed, "endpoints.token"),
+        Refusal(Self.shop + #","endpoints":{"token":"https://api.{shop}/"}"#, .notAllowed, "endpoints.token"),
+        Refusal(Self.shop + #","endpoints":{"token":"https://{shop}/"}"#, .contradiction, "variables"),
+        Refusal(Self.shop + #","endpoints":{"token":"https://{shop}.com/"}"#, .notAllowed, "endpoints.token"),
+        Refusal(Self.shop + #","endpoints":{"token":"https://a.example:{shop}/"}"#, .notAllowed, "endpoints.token"),
+        Refusal(Self.shop + #","reply":{"keep":["shop"]}"#, .contradiction, "variables.shop"),
+        Refusal(
+            #""request":{"tokenParameters":{"a":"{shop}"}}"#, .notAllowed, "request.tokenParameters.a"),
+        Refusal(#""request":{"names":{"client_id":"state"}}"#, .contradiction, "request.names"),
+        Refusal(#""request":{"names":{"client_id":"a","scope":"a"}}"#, .contradiction, "request.names"),
+        Refusal(#""callback":{"keep":["code"]}"#, .notAllowed, "callback.keep"),
+        Refusal(#""callback":{"keep":["state"]}"#, .notAllowed, "callback.keep"),
+        Refusal(#""reply":{"keep":["user.access_token"]}"#, .notAllowed, "reply.keep"),
+        Refusal(#""reply":{"successMember":{"name":"status"}}"#, .missing, "reply.successMember.is"),
+        Refusal(#""reply":{"lifetimes":[{"name":"x","clock":"absolute"}]}"#, .notAllowed, "reply.lifetimes[0].clock"),
+        Refusal(#""refresh":{"graceEnds":"replacementUsed"}"#, .contradiction, "refresh.graceEnds"),
+        Refusal(#""refresh":{"chain":"accessToken"}"#, .contradiction, "refresh.grantType"),
+        Refusal(#""refresh":{"chain":"accessToken","idleSeconds":60}"#, .contradiction, "refresh.chain"),
+        Refusal(#""request":{"body":"json"},"refresh":{"method":"GET"}"#, .contradiction, "refresh.method"),
+        Refusal(
+            #""refresh":{"first":{"endpoint":"http://a.example","grantType":"g","parameter":"p"}}"#, .notAllowed,
+            "refresh.first.endpoint"),
+        Refusal(#""resource":{"header":"Cookie"}"#, .notAllowed, "resource.header"),
+        Refusal(#""resource":{"scheme":"a b"}"#, .notAllowed, "resource.scheme"),
+        Refusal(#""errors":{"temporaryStatuses":[400]}"#, .contradiction, "errors.temporaryStatuses"),
+        Refusal(#""client":{"pkce":"sometimes"}"#, .notAllowed, "client.pkce"),
         Refusal(#""client":{"authentication":["client_secret_jwt"]}"#, .notAllowed, "client.authentication"),
         Refusal(#""request":{"scopeSeparator":"&"}"#, .notAllowed, "request.scopeSeparator"),
         Refusal(#""request":{"body":"xml"}"#, .notAllowed, "request.body"),

@@ -27,7 +27,7 @@ extension RenewalContext {
             stored.session.expiresAt == nil || stored.session.isExpiryAssumed,
             let token = stored.session.accessToken, let accessToken = AccessToken(stored: token),
             let record = try? await vault.store.provider(provider).record,
-            let endpoint = introspection(of: record, within: time), vault.flightStarted()
+            let endpoint = introspection(of: record, stored.session.attributes, within: time), vault.flightStarted()
         else { return }
         vault.spawn {
             defer { self.vault.flightEnded() }
@@ -68,11 +68,13 @@ extension RenewalContext {
 
     private static let pauseAfterInactiveToken = Duration.seconds(60)
 
-    private func introspection(of record: ProviderRecord, within time: Duration) -> IntrospectionEndpoint? {
+    private func introspection(
+        of record: ProviderRecord, _ attributes: [String: String], within time: Duration
+    ) -> IntrospectionEndpoint? {
         guard time > .zero, let profile = try? record.profile, profile.introspectsLifetime,
-            let url = record.introspectionEndpoint.map({ try? EndpointURL(stored: $0) })
-                ?? profile.endpoints.introspection,
-            var binding = try? ServerBinding(record)
+            let url = record.introspectionEndpoint.map({ try? EndpointURL(stored: $0, for: attributes) })
+                ?? (try? profile.endpoints.introspection?.filled(with: attributes)),
+            var binding = try? ServerBinding(record, for: attributes)
         else { return nil }
         binding.limits = binding.limits.within(time)
         return IntrospectionEndpoint(endpoint: url, binding: binding, transport: transport, now: vault.wallClock)

@@ -9,7 +9,7 @@ extension Renewal {
         guard let current = attempt, let provider = current.provider,
             let text = current.stored.refresh?.refreshToken?.string(),
             let refreshToken = try? RefreshToken(received: text),
-            let binding = try? ServerBinding(provider.record)
+            let binding = try? ServerBinding(provider.record, for: current.stored.session.attributes)
         else {
             // The stored data cannot be sent: neither this grant nor others are at fault.
             return .replied(.verdict(.misconfigured))

@@ -20,11 +20,13 @@ extension Renewal {
         let asks = mayAsk && context.sessionHandlers.isInstalled
         let sends: Bool
         let isClean: Bool
+        let obtainedAt: Timestamp
         do {
             // Before anything is written: does the provider exist, and may it be asked?
             let stored = try await vault.store.login(login)
             sends = stored.refresh?.refreshToken != nil && !asks
             isClean = stored.session.isClean
+            obtainedAt = stored.session.obtainedAt
             let needsProvider = stored.refresh?.refreshToken != nil || context.sessionHandlers.isInstalled
             let needed = needsProvider ? stored.provider : nil
             provider = if let needed { try await vault.store.provider(needed) } else { nil }
@@ -49,6 +51,9 @@ extension Renewal {
         }
         if let provider, let until = openUntil(provider, isClean: isClean) {
             return (.refused(refusal(by: provider, until: until)), nil)
+        }
+        if let provider, sends, let until = provider.record.renewableFrom(obtainedAt), until > vault.now {
+            return (.refused(.postponed(until: until)), nil)
         }
         if context.refusedTargets.isRefused(target, of: login, now: vault.now) {
             return (.refused(.targetRefused), nil)

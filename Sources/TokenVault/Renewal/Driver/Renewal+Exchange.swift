@@ -7,7 +7,8 @@ extension Renewal {
     /// This spends nothing of the login's chain, so a lost reply leaves no doubt: the app is asked again.
     func exchange(_ claim: RenewalClaim, _ attempt: inout RenewalAttempt?) async -> RenewalMachine.Event {
         guard let current = attempt, let provider = current.provider, let authToken = current.authToken,
-            let rules = try? provider.record.profile.exchange, let binding = try? ServerBinding(provider.record)
+            let rules = try? provider.record.profile.exchange,
+            let binding = try? ServerBinding(provider.record, for: current.stored.session.attributes)
         else { return .replied(.verdict(.misconfigured)) }
         attempt?.authToken = nil
         // Only now: while the app was deciding, others could ask the provider.

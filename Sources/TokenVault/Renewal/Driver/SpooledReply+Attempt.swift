@@ -14,7 +14,9 @@ extension SpooledReply {
         refreshExpiresAt = issued.refreshExpiresIn.map { startedAt.advanced(by: $0) }
         idToken = issued.idToken.map { SecretBytes(utf8: $0.reveal()) }
         isExpiryAssumed = issued.isLifetimeAssumed
-        attributes = issued.attributes
+        // With the values of variables, so that even a reply that is found later can be revoked where it belongs.
+        let own = attempt.provider?.record.variableValues(in: attempt.stored.session.attributes) ?? [:]
+        attributes = own.merging(issued.attributes) { $1 }
         hasLostSuccessor = issued.hasLostSuccessor
     }
 

@@ -52,6 +52,7 @@ struct DoctorCommand: VaultCommand {
                 for part in checkup.parts { try report.add(await part()) }
                 try report.add(await StopCheckup.findings(vault, now: invocation.now))
                 try report.add(await CertificateCheckup.findings(vault, now: invocation.now))
+                try report.add(await ClientSecretCheckup.findings(vault, now: invocation.now))
                 try report.add(FileCheckup.witness(access.witness, of: vault, isFile: isFile))
                 if !isFile { try report.add(await ServerCheckup.findings(vault)) }
                 try report.add(await clocks(vault, access))
@@ -137,7 +138,7 @@ enum LockedVaultCheckup {
     static var unseen: [DoctorFinding] {
         let checks: [DoctorFinding.Check] = [
             .keySlots, .rootKey, .lockedMemory, .ownership, .renewal, .spool, .writing, .outbox, .login, .provider,
-            .backup, .clock, .witness, .certificate, .trail, .mixUp,
+            .backup, .clock, .witness, .certificate, .clientSecret, .trail, .mixUp,
         ]
         return checks.map { .unseen($0, "the vault is not open", level: .note) }
     }

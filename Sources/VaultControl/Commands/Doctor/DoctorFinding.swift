@@ -15,7 +15,8 @@ struct DoctorFinding: Sendable {
     /// The subject of the check: a stable word for programs.
     enum Check: String, Sendable, CaseIterable {
         case vault, configuration, file, keyFile, keySlots, sqlite, lockedMemory, ownership, renewal, spool, writing,
-            outbox, login, provider, backup, clock, witness, rootKey, indexKey, certificate, server, trail, mixUp
+            outbox, login, provider, backup, clock, witness, rootKey, indexKey, certificate, clientSecret,
+            server, trail, mixUp
 
         var words: String {
             switch self {
@@ -33,6 +34,7 @@ struct DoctorFinding: Sendable {
             case .trail: "audit trail"
             case .mixUp: "redirect URIs"
             case .certificate: "certificates"
+            case .clientSecret: "client secrets"
             default: rawValue
             }
         }

@@ -33,6 +33,8 @@ struct LoginAddCommand: VaultCommand {
     @Option(help: .init("A label for the login, to distinguish several.", valueName: "text"))
     var label: String?
 
+    @OptionGroup var variables: VariableOptions
+
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
@@ -60,7 +62,8 @@ struct LoginAddCommand: VaultCommand {
             try await TenantLookalike.warn(of: user, tenant.tenant, in: users.vault, invocation)
             return try await users.addLogin(
                 userId: tenant.user(user), provider: provider.map { tenant.provider($0) }, accessToken: accessToken,
-                expiresAt: try expiry.date(invocation), refreshToken: refreshToken, scope: scope, label: label)
+                expiresAt: try expiry.date(invocation), refreshToken: refreshToken, scope: scope, label: label,
+                variables: try variables.values)
         }
         try LoginView.emit(new: login, invocation)
     }

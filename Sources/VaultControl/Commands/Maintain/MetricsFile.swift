@@ -66,6 +66,14 @@ final class MetricsFile: Sendable {
         guard let survey = try? await vault.survey() else { return }
         var gauges = survey.groups.flatMap(Self.gauges)
         gauges.append(("token_vault_logins_damaged", [], Double(survey.damaged)))
+        for provider in (try? await vault.providerEntries().compactMap(\.provider)) ?? [] {
+            guard let end = provider.clientSecretExpiresAt else { continue }
+            gauges.append(
+                (
+                    "token_vault_client_secret_end_time_seconds", [("provider", provider.name)],
+                    end.timeIntervalSince1970
+                ))
+        }
         metrics.replaceSurvey(gauges)
     }
 

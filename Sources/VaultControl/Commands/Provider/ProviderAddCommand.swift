@@ -1,4 +1,5 @@
 import ArgumentParser
+import FoundationEssentials
 import OAuthClient
 import TokenVault
 import VaultAdministration
@@ -103,7 +104,8 @@ struct ProviderAddCommand: VaultCommand {
         if provider.authorizationEndpoint != nil, provider.redirectURI == nil {
             invocation.note("note: no redirect URI was given, so login begin needs --redirect-uri URL")
         }
-        if provider.authorizationEndpoint != nil, !chosen.profile.usesPKCE,
+        if provider.authorizationEndpoint != nil,
+            !chosen.profile.usesPKCE(publicClient: provider.clientAuthentication == "none"),
             !(chosen.profile.sendsIDToken && provider.scope?.tokens.contains("openid") == true)
         {
             invocation.warn(
@@ -143,14 +145,14 @@ struct ProviderAddCommand: VaultCommand {
             registration.pushedAuthorizationEndpoint = known.pushedAuthorization
             registration.tokenCertificate = certificate
         }
-        try set(given, known, of: clientID, &registration)
+        try set(given, known, of: clientID, &registration, now: access.invocation.now)
         return registration
     }
 
     /// Given values override those of the metadata and the profile.
     private func set(
         _ given: ProviderValues, _ known: ProviderProfile.Endpoints, of clientID: ClientID,
-        _ registration: inout ProviderRegistration
+        _ registration: inout ProviderRegistration, now: Date
     ) throws {
         registration.authorizationEndpoint = given.authorizationEndpoint ?? registration.authorizationEndpoint
         registration.revocationEndpoint =
@@ -163,6 +165,7 @@ struct ProviderAddCommand: VaultCommand {
         registration.assertionAudience = settings.assertionAudience
         registration.mostDeaths = settings.deathLimit
         registration.daysEndedIsKept = settings.keepEndedDays
+        registration.clientSecretExpiresAt = settings.clientSecretExpires?.date(now: now)
         registration.apiOrigins = given.apiOrigins
         registration.introspectionEndpoint = given.introspectionEndpoint ?? registration.introspectionEndpoint
         registration.bindsTokensToCertificate =

@@ -5,14 +5,18 @@ import OAuthClient
 struct ProviderProfilesCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "profiles",
-        abstract: "List the provider profiles, or check those in a directory.",
+        abstract: "List the provider profiles, show one, or check those in a directory.",
         discussion: """
             vaultctl provider profiles
+            vaultctl provider profiles shopify
             vaultctl provider profiles --dir ./profiles
 
             A profile describes the particulars of one provider: man tokenvault-adding-a-provider. No vault is needed. With \
             --dir, every file whose name ends in .json is checked; the exit code is 3 if any of them cannot be used.
             """)
+
+    @Argument(help: "The profile to show: what is known of its provider, what is not, and the sources.")
+    var name: String?
 
     @Option(help: .init("A directory with profiles of your own.", valueName: "path"), completion: .directory)
     var dir: String?
@@ -35,6 +39,10 @@ struct ProviderProfilesCommand: VaultCommand {
     }
 
     func run(_ invocation: Invocation) async throws {
+        if let name {
+            guard dir == nil else { throw Failure.usage("--dir and the name of a profile cannot be combined") }
+            return try invocation.emit(ProfileView.record(try ChosenProfile(name: name, file: nil).profile))
+        }
         let rows = try dir.map { try Self.rows(in: $0) } ?? ProviderProfile.shipped.map { Self.row(nil, $0) }
         try invocation.emit("profiles", rows.map(\.record), ["NAME", "TITLE", "READ", "PROBLEM"])
         if rows.isEmpty, let dir { invocation.note("there is no profile (a file *.json) in \(Printable.path(dir))") }

@@ -135,7 +135,9 @@ struct ProviderFindings {
         if provider.clientAuthentication != "none", !offered.contains(provider.clientAuthentication) {
             missing("the provider does not accept \(provider.clientAuthentication)")
         }
-        if profile.usesPKCE, !metadata.supportsPKCE { note("the metadata does not offer PKCE with S256") }
+        if profile.usesPKCE(publicClient: true), !metadata.supportsPKCE {
+            note("the metadata does not offer PKCE with S256")
+        }
     }
 
     mutating func add(_ finding: Finding) { all.append(finding) }

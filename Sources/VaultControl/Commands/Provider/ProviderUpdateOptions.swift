@@ -1,4 +1,5 @@
 import ArgumentParser
+import FoundationEssentials
 import OAuthClient
 import TokenVault
 
@@ -17,6 +18,7 @@ struct ProviderUpdateOptions: ParsableArguments {
         case deathLimit = "death-limit"
         case keepEndedDays = "keep-ended-days"
         case clientCertificate = "client-certificate"
+        case clientSecretExpires = "client-secret-expires"
         case scope
         case redirectURI = "redirect-uri"
         case apiOrigins = "api-origins"
@@ -83,12 +85,12 @@ struct ProviderUpdateOptions: ParsableArguments {
             settings, of: change.clientID ?? provider.clientID, allowsInsecureLoopback: allowInsecureLoopback)
         change.tokenEndpoint = given.tokenEndpoint ?? change.tokenEndpoint
         change.dpop = settings.dpop
-        try setFields(given, &change)
+        try setFields(given, now: access.invocation.now, &change)
         try checkRemoval(of: change.removedAPIOrigins, from: provider)
         return change
     }
 
-    private func setFields(_ given: ProviderValues, _ change: inout ProviderChange) throws {
+    private func setFields(_ given: ProviderValues, now: Date, _ change: inout ProviderChange) throws {
         // A fetched issuer is set along with its metadata.
         set(&change.issuer, given.tokenEndpoint == nil ? nil : try givenIssuer, .issuer)
         set(&change.authorizationEndpoint, given.authorizationEndpoint, .authorizationEndpoint)
@@ -100,6 +102,7 @@ struct ProviderUpdateOptions: ParsableArguments {
         set(&change.assertionAudience, settings.assertionAudience, .assertionAudience)
         set(&change.mostDeaths, settings.deathLimit, .deathLimit)
         set(&change.daysEndedIsKept, settings.keepEndedDays, .keepEndedDays)
+        set(&change.clientSecretExpiresAt, settings.clientSecretExpires?.date(now: now), .clientSecretExpires)
         set(&change.scope, given.scope, .scope)
         set(&change.redirectURI, given.redirectURI, .redirectURI)
         change.apiOrigins = remove.contains(.apiOrigins) ? [] : nil
@@ -195,7 +198,7 @@ struct ProviderUpdateOptions: ParsableArguments {
             try client.isGiven || rediscover || promoteClientSecret || dropFurtherClientSecrets || namesFurther
             || !remove.isEmpty || !removeAPIOrigin.isEmpty || !settings.apiOrigin.isEmpty || settings.dpop != nil
             || settings.certificateBoundTokens != nil || clientID != nil || settings.tokenEndpoint != nil
-            || settings.profile != nil
+            || settings.profile != nil || settings.clientSecretExpires != nil
             || settings.profileFile != nil || values.contains { $0.1 != nil }
         guard isAsked else {
             throw Failure.usage(

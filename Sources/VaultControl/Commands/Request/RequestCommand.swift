@@ -148,6 +148,8 @@ struct RequestCommand: VaultCommand {
                 let location = response.head.headerFields[.location]
             else {
                 try await ReplyPrinter(includesHead: include, invocation: invocation).print(response)
+                // Why no newer token was sent says more than the status.
+                if let failure = response.renewalFailure { throw invocation.end(afterOutput: Failure(failure)) }
                 if let challenge = response.stepUp { throw invocation.end(afterOutput: Self.stepUp(challenge)) }
                 return status
             }

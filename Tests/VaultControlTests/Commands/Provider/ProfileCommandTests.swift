@@ -26,6 +26,62 @@ struct ProfileCommandTests {
         #expect(try await Harness().run("provider", "profiles").output.contains("google\t"))
     }
 
+    @Test func oneProfileIsShownWithWhatIsNotKnown() async throws {
+        let harness = try Harness()
+        let shown = try await harness.run("provider", "profiles", "shopify", "--json", environment: [:]).json
+        #expect(shown["rotation"] as? String == "always")
+        #expect(shown["variables"] as? [String] == ["shop"])
+        #expect((shown["notVerified"] as? [String])?.isEmpty == false)
+        #expect((shown["sources"] as? [[String: Any]])?.first?["url"] as? String != nil)
+        let unknown = try await harness.run("provider", "profiles", "nobody", environment: [:])
+        #expect(unknown.status != 0 && unknown.error.contains("nobody"))
+    }
+
+    /// A provider with an address for each customer, and a client secret that ends.
+    @Test func aLogInBringsItsVariable() async throws {
+        try await World.with { world in
+            let file = try world.harness.file("secret", "CANARY-secret")
+            try await world.ok(
+                "provider", "add", "shops", "--profile", "shopify", "--client-id", "app-1", "--client-secret-file",
+                file,
+                "--redirect-uri", "https://app.example/callback", "--client-secret-expires", "20d")
+            let without = try await world.harness.run("login", "begin", "--user", "u", "--provider", "shops")
+            #expect(without.status != 0 && without.error.contains("shop") && without.error.contains("acme-store"))
+            for wrong in ["shop=Acme", "shop=a.b", "shop=", "shop", "colour=red"] {
+                let result = try await world.harness.run(
+                    "login", "begin", "--user", "u", "--provider", "shops", "--variable", wrong)
+                #expect(result.status != 0, "\(wrong)")
+            }
+            let begun = try await world.ok(
+                "login", "begin", "--user", "u", "--provider", "shops", "--variable", "shop=acme", "--json"
+            ).json
+            let url = try #require(begun["url"] as? String)
+            #expect(url.hasPrefix("https://acme.myshopify.com/admin/oauth/authorize?"))
+            let doctor = try await world.harness.run("doctor", "--json")
+            let findings = try #require(try doctor.json["findings"] as? [[String: Any]])
+            let secret = try #require(findings.first { $0["check"] as? String == "clientSecret" })
+            #expect(secret["level"] as? String == "warning")
+            try await world.ok("provider", "update", "shops", "--client-secret-expires", "2000d", "--yes")
+            try await world.ok("provider", "update", "shops", "--remove", "client-secret-expires", "--yes")
+            let shown = try await world.ok("provider", "show", "shops", "--json").json
+            #expect(shown["clientSecretExpiresAt"] is NSNull)
+        }
+    }
+
+    /// Where a provider's secrets end, a new one gets its end without being asked.
+    @Test func aNewSecretEndsWhenTheProfileSays() async throws {
+        try await World.with { world in
+            let file = try world.harness.file("secret", "CANARY-secret")
+            let added = try await world.ok(
+                "provider", "add", "spa", "--profile", "amazon-sp-api", "--client-id", "app-1", "--client-secret-file",
+                file, "--json"
+            ).json
+            let end = try #require(added["clientSecretExpiresAt"] as? String)
+            let date = try #require(try? Date(end, strategy: .iso8601))
+            #expect(abs(date.timeIntervalSinceNow - 180 * 86_400) < 2 * 86_400)
+        }
+    }
+
     @Test func theClientsIdStandsInTheRevocationEndpoint() async throws {
         try await World.with { world in
             let file = try world.harness.file("secret", "CANARY-secret")
