@@ -69,8 +69,8 @@ extension SessionRecord {
         record.append(Tag.accessGeneration, accessGeneration)
         record.append(Tag.attributes, attributes)
         if isExpiryAssumed { record.append(Tag.isExpiryAssumed, true) }
-        record.append(Tag.metadata, metadata)
         if let origin { record.append(Tag.origin, record: origin.encoded()) }
+        record.append(Tag.metadata, metadata)
         if let lastRefusal { record.append(Tag.lastRefusal, record: lastRefusal.encoded()) }
         record.append(Tag.grantedAt, grantedAt?.milliseconds)
         return record
