@@ -76,13 +76,21 @@ extension Vault {
         try await VaultError.translating {
             let source = store.context.vaultID
             let mark = try await store.moveMark()
-            guard mark != nil else {
+            guard let mark else {
                 throw StoreError(
                     .conflict, "no move of this vault has begun",
                     hint: "there is nothing to give up: vaultctl move status")
             }
-            guard mark?.stage == .leaving, target.map({ $0.store.context.vaultID == mark?.other }) ?? true else {
-                throw StoreError.otherMove
+            guard mark.stage == .leaving || mark.stage == .left else {
+                throw StoreError(
+                    .conflict, "this vault is the target of a move, and not its source",
+                    hint: "a move is given up at its source: vaultctl move abort TARGET --vault SOURCE")
+            }
+            guard target.map({ $0.store.context.vaultID == mark.other }) ?? true else { throw StoreError.otherMove }
+            guard mark.stage == .leaving else {
+                throw StoreError(
+                    .conflict, "the move is complete, and cannot be given up",
+                    hint: "use the other vault; to move back: vaultctl move run NEW --vault OTHER, to a new vault")
             }
             // The target first: it must not become complete once this vault renews again.
             if let target { try await target.store.abandonArrival(from: source) }
