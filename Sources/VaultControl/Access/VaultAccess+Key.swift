@@ -156,18 +156,26 @@ extension VaultAccess {
     /// An attacker with a copy of the vault makes guesses at the speed of their own machines.
     private static let leastPassphrase = 8
 
-    static func checkNewPassphrase(_ text: String) throws(Failure) {
+    /// - Parameter option: the option of the command for a key file instead.
+    static func checkNewPassphrase(_ text: String, orFile option: String = "--key-file") throws(Failure) {
+        guard !text.contains(where: \.isNewline) else {
+            throw .usage(
+                "the new passphrase has more than one line", hint: "give it alone, as one line: it is typed that way")
+        }
+        guard !text.allSatisfy(\.isWhitespace) else {
+            throw .usage("the new passphrase is blank", hint: "use several random words, or a key file: \(option) PATH")
+        }
         guard text.count >= leastPassphrase else {
             throw .usage(
                 "the new passphrase is shorter than \(leastPassphrase) characters",
-                hint: "use several random words, or a key file: --key-file PATH")
+                hint: "use several random words, or a key file: \(option) PATH")
         }
     }
 
     /// Asks for it twice.
-    func newPassphrase(_ reader: inout SecretReader) throws -> String {
+    func newPassphrase(_ reader: inout SecretReader, orFile option: String = "--key-file") throws -> String {
         let first = try reader.read("New passphrase", from: .prompt)
-        try Self.checkNewPassphrase(first)
+        try Self.checkNewPassphrase(first, orFile: option)
         let second = try reader.read("Repeat the new passphrase", from: .prompt)
         guard first == second else { throw Failure.usage("the passphrases do not match", hint: "try again") }
         return first

@@ -20,6 +20,9 @@ extension SecretReader {
                 "the \(noun)\(place) begins with a mark that an editor has put before it",
                 hint: "save it without a byte order mark: sed -i '1s/^\\xEF\\xBB\\xBF//' FILE")
         }
+        if text.contains(where: \.isNewline) {
+            throw .usage("the \(noun)\(place) has more than one line", hint: "give the \(noun) alone, as one line")
+        }
         if let (what, hint) = document(text, noun) {
             throw .usage("the \(noun)\(place) is \(what)", hint: hint)
         }
@@ -60,6 +63,9 @@ extension SecretReader {
             return ("begins or ends with a blank", "write the \(noun) alone")
         }
         let lower = text.lowercased()
+        if ["http://", "https://"].contains(where: lower.hasPrefix) {
+            return ("is a URL", "give the \(noun) alone; the URL of a callback goes with: vaultctl login complete")
+        }
         for scheme in ["authorization:", "bearer ", "dpop "] where lower.hasPrefix(scheme) {
             return ("begins with \(text.prefix(scheme.count - 1))", "write only the part after that")
         }

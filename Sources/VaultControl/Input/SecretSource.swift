@@ -83,15 +83,26 @@ struct SecretReader {
     ///
     /// - Parameter title: its name in a prompt, such as `Access token`.
     mutating func read(_ title: String, from source: SecretSource) throws -> String {
+        var source = source
+        if case .standardInput = source {
+            try claimInput()
+            if console.inputIsTerminal { source = .prompt }
+        }
+        let text = try Self.nonEmpty(text(title, from: source), title, from: source)
+        // Either one of the vault's keys is expected, or a key that identifies its own format.
+        let isKey = ["Key", "Client key", "Key of the client certificate", "Target's passphrase"].contains(title)
+        if !isKey, !title.hasPrefix("Passphrase") {
+            try InputFile.refuseKey(text.utf8, as: title, source.place)
+        }
+        try Self.refuseOther(text, title, source.place)
+        return text
+    }
+
+    private func text(_ title: String, from source: SecretSource) throws -> String {
         let bytes: [UInt8]
         switch source {
-        case .prompt:
-            return try Self.nonEmpty(prompt(title), title, from: source)
+        case .prompt: return try prompt(title)
         case .standardInput:
-            try claimInput()
-            if console.inputIsTerminal {
-                return try Self.nonEmpty(prompt(title), title, from: .prompt)
-            }
             bytes = try InputWait.during { try InputFile.readAll(console.input, title, atMost: Self.maximumBytes) }
         case .descriptor(let number):
             let descriptor = BorrowedDescriptor(number)
@@ -104,14 +115,7 @@ struct SecretReader {
         case .file(let path):
             bytes = try Self.file(path, title)
         }
-        let text = try Self.nonEmpty(Self.text(bytes, title, from: source), title, from: source)
-        // Either one of the vault's keys is expected, or a key that identifies its own format.
-        let isKey = ["Key", "Client key", "Key of the client certificate", "Target's passphrase"].contains(title)
-        if !isKey, !title.hasPrefix("Passphrase") {
-            try InputFile.refuseKey(text.utf8, as: title, source.place)
-        }
-        try Self.refuseOther(text, title, source.place)
-        return text
+        return try Self.text(bytes, title, from: source)
     }
 
     /// Standard input provides only one secret.

@@ -48,6 +48,17 @@ struct PromptTests {
         #expect(terminal.echoes)
     }
 
+    @Test(arguments: ["tok en", "{\"access_token\":\"CANARY-x\"}", "Bearer CANARY-x", "https://app.example/?code=x"])
+    func aTypedTokenIsCheckedLikeAFile(_ typed: String) async throws {
+        let harness = try await BadInputTests.filled()
+        let terminal = try PseudoTerminal(["login", "add", "--user", "tty"], environment: harness.environment)
+        try await terminal.wait(for: "Access token: ")
+        terminal.type(typed + "\n")
+        #expect(try await terminal.exitCode() == 1)
+        #expect(terminal.screen.contains("error: the access token "), "\(terminal.screen)")
+        #expect(!terminal.screen.contains("CANARY"))
+    }
+
     @Test func aShortPassphraseIsRefusedAtOnce() async throws {
         let harness = try Harness()
         let terminal = try PseudoTerminal(["init"], environment: harness.withPlaces([:]))

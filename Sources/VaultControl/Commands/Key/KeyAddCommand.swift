@@ -86,7 +86,7 @@ struct KeyAddCommand: VaultCommand {
         }
         if let source {
             let passphrase = try reader.read("New passphrase", from: source)
-            try VaultAccess.checkNewPassphrase(passphrase)
+            try VaultAccess.checkNewPassphrase(passphrase, orFile: "--new-key-file")
             return (.passphrase(Passphrase(passphrase)), nil)
         }
         guard access.invocation.console.inputIsTerminal else {
@@ -94,6 +94,6 @@ struct KeyAddCommand: VaultCommand {
                 "no new key specified",
                 hint: "use --new-key-file PATH, --recipient age1... or --new-passphrase-file PATH")
         }
-        return (.passphrase(Passphrase(try access.newPassphrase(&reader))), nil)
+        return (.passphrase(Passphrase(try access.newPassphrase(&reader, orFile: "--new-key-file"))), nil)
     }
 }
