@@ -8,6 +8,9 @@ struct CallbackWait {
     let timeout: Duration
     let console: Console
 
+    /// A log-in that takes longer was given up by its user.
+    static let longest = Duration.seconds(3_600)
+
     private enum Arrival {
         case answer(LoopbackCallback)
         case nothingMoreToPaste
@@ -55,7 +58,9 @@ struct CallbackWait {
         Failure(
             .provider, code: "timedOut", "no browser came back within \(Instant.duration(timeout.inSeconds))",
             hints: [
-                "try again; to wait longer, use --timeout 15m",
+                timeout < .seconds(900)
+                    ? "try again; to wait longer, use --timeout 15m"
+                    : timeout < Self.longest ? "try again; to wait longer, use --timeout 1h" : "try again",
                 "if the browser ended at an address of this machine: vaultctl login complete --callback-url -",
             ])
     }

@@ -21,6 +21,7 @@ struct LoginBeginCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         invocation.warnOfCommas(in: logIn.scope)
+        invocation.warnOfPrompt(logIn.prompt)
         let request = try await VaultAccess(global, invocation).manage { users in
             try await TenantLookalike.warn(of: logIn.user, logIn.tenant, in: users.vault, invocation)
             return try await logIn.begin(users, redirectURI: redirectURI)

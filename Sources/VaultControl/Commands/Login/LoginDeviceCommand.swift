@@ -13,6 +13,9 @@ struct LoginDeviceCommand: VaultCommand {
             Shows an address and a code. The user opens the address anywhere, checks that it \
             shows the same code, and approves (RFC 8628). vaultctl waits until then. Give the code to no one but the \
             user.
+
+            It makes a new login. To log in again into one that is there, with --into and --any-account, use a \
+            browser: vaultctl login open --into LOGIN
             """)
 
     @OptionGroup var logIn: LogInOptions

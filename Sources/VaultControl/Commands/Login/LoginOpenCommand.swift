@@ -31,7 +31,7 @@ struct LoginOpenCommand: VaultCommand {
     @Option(help: .init("The port to listen on, if the provider requires a fixed one.", valueName: "number"))
     var port: Int?
 
-    @Option(help: .init("How long to wait for the browser, such as 90s or 10m.", valueName: "time"))
+    @Option(help: .init("How long to wait for the browser, such as 90s or 10m; 1h at most.", valueName: "time"))
     var timeout: TimeSpan = .init(.seconds(300))
 
     @Flag(
@@ -43,8 +43,16 @@ struct LoginOpenCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         guard timeout.duration > .zero else { throw Failure.usage("--timeout must be greater than zero") }
+        guard timeout.duration <= CallbackWait.longest else {
+            throw Failure.usage("--timeout is an hour at most, 1h", hint: "no provider waits longer for a user: use 1h")
+        }
         invocation.warnOfCommas(in: logIn.scope)
-        let done = try await VaultAccess(global, invocation).manage { users in
+        invocation.warnOfPrompt(logIn.prompt)
+        // The request must still be there when the browser returns at the last moment.
+        let lifetime = max(.seconds(600), timeout.duration + .seconds(60))
+        let options = UserManagerOptions(
+            recoveryInterval: nil, logInLifetime: lifetime, retriesRevocationsInBackground: false)
+        let done = try await VaultAccess(global, invocation).manage(options) { users, _ in
             try await TenantLookalike.warn(of: logIn.user, logIn.tenant, in: users.vault, invocation)
             let uri = try await redirect(users)
             let listener = try await listen(at: uri, invocation.console.environment)
@@ -93,6 +101,10 @@ struct LoginOpenCommand: VaultCommand {
                 throw Failure.usage(
                     "--redirect-uri must be on this machine, such as http://127.0.0.1/callback",
                     hint: "for a callback elsewhere: vaultctl login begin")
+            }
+            if let named = given.port, let port, named != port {
+                throw Failure.usage(
+                    "--redirect-uri names the port \(named), and --port is \(port)", hint: "use only one of them")
             }
             uri = given
         } else if let provider = try await logIn.providerName(in: users.vault),
