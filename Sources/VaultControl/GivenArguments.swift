@@ -72,6 +72,7 @@ extension GivenArguments {
             try given.refuseBlank(argument)
             try given.refuseBlankName(argument)
         }
+        try given.refuseRepeatedNames()
         let flags = Set(arguments.prefix { $0 != "--" })
         for flag in flags where flag.hasPrefix("--no-") && flags.contains("--" + flag.dropFirst("--no-".count)) {
             throw .usage(
@@ -85,6 +86,19 @@ extension GivenArguments {
                     hint:
                         "it takes one value: leave the others out; vaultctl \(given.words.joined(separator: " ")) --help "
                         + "says which options are repeatable")
+            }
+        }
+    }
+
+    /// Only one of two values of a name would be sent, or searched for.
+    private func refuseRepeatedNames() throws(Failure) {
+        var seen: Set<String> = []
+        for given in all where ["--parameter", "--metadata"].contains(given.taken.title) {
+            guard let name = given.value?.prefix(while: { $0 != "=" }) else { continue }
+            guard seen.insert("\(given.taken.title) \(name)").inserted else {
+                throw .usage(
+                    "\(given.taken.title) names \(Printable.named(String(name))) more than once",
+                    hint: "a name has one value: leave the others out")
             }
         }
     }
