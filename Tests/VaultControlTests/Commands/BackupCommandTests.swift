@@ -188,7 +188,7 @@ struct BackupCommandTests {
             let providers = try #require(report["providers"] as? [[String: Any]])
             #expect(providers.first?["held"] as? Int == 2)
             let other = world.harness.path("other.vault")
-            try await world.fails(.usage, "backup", "restore", path, other, "--evidence", "/nowhere")
+            try await world.fails(.notFound, "backup", "restore", path, other, "--evidence", "/nowhere")
             try "{}\n[1]\n".write(toFile: export, atomically: false, encoding: .utf8)
             try await world.fails(.usage, "backup", "restore", path, other, "--evidence", export)
             #expect(!FileManager.default.fileExists(atPath: other))

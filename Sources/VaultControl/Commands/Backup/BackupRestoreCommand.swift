@@ -48,7 +48,7 @@ struct BackupRestoreCommand: VaultCommand {
         let place = try await access.backup(backup)
         let facts = try access.explaining(place, access.keyInUse) { try Vault.backup(at: place.path) }
         let key = try access.keySource(&reader, isNew: false)
-        for path in evidence where dryRun {
+        for path in evidence {
             let advice = "check --evidence; without it, all logins are held"
             if let problem = PathProblem("evidence", at: path, from: "--evidence", advice: advice) {
                 throw Failure(.notFound, problem.message, hints: problem.hints)
