@@ -15,6 +15,11 @@ enum CommandNames {
     static func check(_ arguments: [String]) throws(Failure) {
         var (command, path): (any ParsableCommand.Type, String) = (RootCommand.self, "vaultctl")
         let isHelp = arguments.first == "help"
+        if arguments.starts(with: ["help", "options"]), let word = arguments.dropFirst(2).first {
+            throw .usage(
+                "unexpected argument '\(Printable.shortened(word))'",
+                hint: "the options of all commands: vaultctl help options; those of one: vaultctl COMMAND --help")
+        }
         for name in arguments.dropFirst(isHelp ? 1 : 0) {
             if name.hasPrefix("-") {
                 guard isHelp else { return }

@@ -167,7 +167,12 @@ extension ParserError {
             let whole = Printable.shortened("\(value) \(word)")
             return "a value with blanks goes into quotation marks: \(arguments[index - 1][..<equals]) '\(whole)'"
         }
-        if arguments[index - 1].hasPrefix("--"), shape[arguments[index - 1]]?.takesValue != true {
+        // `provider profiles --json google`: a word after an option of all commands is seldom meant for it.
+        let isForm = ["true", "false", "yes", "no", "on", "off", "0", "1", "pretty", "compact", "lines", "all"]
+            .contains(word.lowercased())
+        if arguments[index - 1].hasPrefix("--"), shape[arguments[index - 1]]?.takesValue != true,
+            isForm || !LeadingOptions.flags.contains(arguments[index - 1])
+        {
             return "\(arguments[index - 1]) takes no value"
         }
         return index > 1 ? rest(arguments[index - 1], word, of: arguments[index - 2], shape) : nil
@@ -214,13 +219,18 @@ extension ParserError {
             !LeadingOptions.withValue.contains(name) && kinds.contains(shape[name]?.valueName ?? "")
         }
         if name == nil, !isTime {
-            guard FileKind(text) == nil, shape.positionals.isEmpty, text.dropFirst().contains(".") else { return nil }
+            // What verifies or acts would overwrite the file that it was meant to read.
+            let writes = ["export", "list", "show", "status", "report", "events", "get", "plan", "profiles"]
+            guard FileKind(text) == nil, shape.positionals.isEmpty, text.dropFirst().contains("."),
+                command.configuration.commandName.map(writes.contains) == true
+            else { return nil }
             return "to write a command's output to a file: > \(Printable.path(text))"
         }
         return name.map { "a \(isTime ? "time" : "file") goes with its option: \($0) \(Printable.path(text))" }
     }
 
     private static let misplaced = [
+        "audit verify": "it checks the vault's own audit log; a file that was exported is not read",
         "backup list":
             "it lists the backups that the vault remembers, wherever they are; to check one: vaultctl backup verify PATH",
         "tenant list": "a tenant's users: vaultctl user list --tenant NAME",

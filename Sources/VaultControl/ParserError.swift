@@ -82,7 +82,8 @@ struct ParserError {
         if let state, OptionNames.names(of: command).contains("--state") {
             return (name, "--state \(state.standing.rawValue)")
         }
-        return (name, OptionNames.suggestion(for: name, of: command))
+        let suggestion = OptionNames.suggestion(for: name, of: command)
+        return (name, suggestion.map(arguments.contains) == true ? nil : suggestion)
     }
 
     /// The parsed command, without `vaultctl`.
@@ -156,6 +157,9 @@ struct ParserError {
         "key rotate --root": "it replaces the root key without that",
         "maintain --every": "it renews when something is due; once: --once",
         "migrate up --to": "it goes to the newest version that this vaultctl knows",
+        "login complete --callback-url-file": "a file is read by standard input: --callback-url - <FILE",
+        "provider remove --force":
+            "a provider with logins stays; end them first: vaultctl login end --provider NAME",
         "provider update --name": "a provider keeps its name: its logins have it",
         "migrate up --dry-run": "what it would do: vaultctl migrate plan",
         "provider register --client-id":
