@@ -31,9 +31,10 @@ extension Failure {
         message = "\(owner) has no \(noun) \(Printable.named(typed))"
         if let tenant {
             let of = noun == "user" ? "users" : "providers"
-            let list =
-                noun == "user" ? "vaultctl user list --tenant \(Printable.shortened(tenant))" : "vaultctl provider list"
-            hints = ["list its \(of): \(list)", "list all tenants: vaultctl tenant list"]
+            hints = [
+                "list its \(of): vaultctl \(noun) list --tenant \(Printable.argument(tenant))",
+                "list all tenants: vaultctl tenant list; a \(noun) of none is named without --tenant",
+            ]
         } else if let slash = typed.firstIndex(of: "/"), typed.last != "/", Tenant(String(typed[..<slash])) != nil {
             let name = Printable.shortened(String(typed[typed.index(after: slash)...]))
             let option = given.value(of: "--\(noun)") == nil ? "" : "--\(noun) "

@@ -86,7 +86,9 @@ extension ProviderRecord {
     private func checkCertificate() throws {
         guard clientCertificate != nil else {
             guard !bindsTokensToCertificate else {
-                throw VaultError(.invalidArgument, "there is no client certificate that tokens could be bound to")
+                throw VaultError(
+                    .invalidArgument, "there is no client certificate that tokens could be bound to",
+                    hint: "give one: --client-certificate PATH --client-certificate-key PATH; or do not bind tokens")
             }
             return
         }

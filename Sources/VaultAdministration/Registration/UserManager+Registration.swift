@@ -186,7 +186,10 @@ extension UserManager {
                 let handle = try await store.provider(named: name).handle
                 _ = try await store.updateProvider(handle) { record, _ in
                     guard record.clientID == client.clientID.rawValue else {
-                        throw VaultError(.protocolViolation, "the provider's reply is about another client")
+                        throw VaultError(
+                            .protocolViolation, "the provider's reply is about another client",
+                            hint: "the registration is that of the client \(client.clientID.rawValue): "
+                                + "vaultctl provider update NAME --client-id \(client.clientID.rawValue)")
                     }
                     record.take(client, change)
                     return []

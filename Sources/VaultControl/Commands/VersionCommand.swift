@@ -13,9 +13,10 @@ struct VersionCommand: ResultCommand {
             vaultctl migrate up
             """)
 
-    @OptionGroup var output: OutputOptions
+    /// Scripts and aliases give the options of all commands to this one, too.
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
-    var outputChoice: any OutputChoice { output }
+    var outputChoice: any OutputChoice { global }
 
     func run(_ invocation: Invocation) async throws {
         let schema = Vault.schemaVersions

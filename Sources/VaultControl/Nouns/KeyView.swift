@@ -26,6 +26,11 @@ enum KeyView {
         "\(slot.id) (\(kind(slot.kind)), \(Printable.shortened(slot.label)))"
     }
 
+    /// What distinguishes slots with the same label.
+    static func kindAndDate(_ slot: KeySlot) -> String {
+        "\(kind(slot.kind)), made \(slot.createdAt.formatted(.iso8601))"
+    }
+
     private static func kind(_ kind: KeySlot.Kind) -> String {
         switch kind {
         case .keyFile: "key file"

@@ -25,13 +25,20 @@ enum ShortID {
     ///   - noun: the items' noun, such as `key slot`.
     ///   - missing: the code if none matches.
     ///   - label: an item's other name, which also matches.
+    ///   - words: what distinguishes an item from others of the same label.
     static func find<Thing>(
         _ text: String, among things: [Thing], noun: String, list: String, missing: VaultError.Code,
-        id: (Thing) -> String, label: (Thing) -> String? = { _ in nil }
+        id: (Thing) -> String, label: (Thing) -> String? = { _ in nil }, words: (Thing) -> String? = { _ in nil }
     ) throws(Failure) -> Thing {
         let named = things.filter { label($0) == text }
         if named.count == 1 { return named[0] }
-        guard named.isEmpty else { throw ambiguous(text, noun, named.map(id), "are labelled") }
+        guard named.isEmpty else {
+            var failure = ambiguous(text, noun, named.map(id), "are labelled")
+            failure.hints =
+                ["use the id of one of them:"]
+                + named.prefix(10).map { thing in words(thing).map { "\(id(thing)) (\($0))" } ?? id(thing) }
+            throw failure
+        }
         let hasLabels = things.contains { label($0) != nil }
         let front = try check(
             text, noun: hasLabels ? "\(noun) id, nor a label" : "\(noun) id", of: "all \(noun)s: \(list)")

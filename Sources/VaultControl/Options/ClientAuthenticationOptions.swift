@@ -95,6 +95,11 @@ struct ClientAuthenticationOptions: ParsableArguments {
         _ method: String, _ profile: ProviderProfile, _ reader: inout SecretReader, _ invocation: Invocation
     ) throws -> ClientAuthentication {
         let source = try secret.source
+        if let clientKeyAlgorithm, ClientAssertionKey.Algorithm(rawValue: clientKeyAlgorithm) == nil {
+            throw Failure.usage(
+                "a client key does not sign with \(Printable.shortened(clientKeyAlgorithm))",
+                hint: "use --client-key-algorithm RS256 or PS256")
+        }
         guard ClientAuthentication.methodNames.contains(method) else {
             throw Failure.usage(
                 "\(Printable.shortened(method)) is not a client authentication method",
@@ -105,7 +110,9 @@ struct ClientAuthenticationOptions: ParsableArguments {
         else {
             throw Failure.usage(
                 "the client authentication \(method) does not use a client key",
-                hint: "use --client-auth private_key_jwt, or leave out --client-key-file and what goes with it")
+                hint: clientKeyFile == nil
+                    ? "use --client-auth private_key_jwt and --client-key-file PATH, or leave \(keyOptions) out"
+                    : "use --client-auth private_key_jwt, or leave \(keyOptions) out")
         }
         guard method != "private_key_jwt" else {
             guard let clientKeyFile, source == nil else {
@@ -132,11 +139,25 @@ struct ClientAuthenticationOptions: ParsableArguments {
             return .none
         }
         guard source != nil || invocation.console.inputIsTerminal else {
+            let isOfProfile = clientAuth == nil && profile.authenticationMethods.first == method
             throw Failure.usage(
-                "\(method) needs the client's secret", hint: "use --client-secret-file PATH or --client-secret -")
+                isOfProfile && profile.name != "generic"
+                    ? "the profile \(profile.name) authenticates by \(method), which needs the client's secret"
+                    : "\(method) needs the client's secret",
+                hint: "use --client-secret-file PATH or --client-secret -")
         }
         let value = try ClientSecret(reader.read("Client secret", from: source ?? .prompt))
         return method == "client_secret_post" ? .clientSecretPost(value) : .clientSecretBasic(value)
+    }
+}
+
+extension ClientAuthenticationOptions {
+    /// The given options that only a client key has, in a sentence.
+    private var keyOptions: String {
+        [
+            clientKeyFile.map { _ in "--client-key-file" }, clientKeyID.map { _ in "--client-key-id" },
+            clientKeyAlgorithm.map { _ in "--client-key-algorithm" },
+        ].compactMap(\.self).joined(separator: " and ")
     }
 }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
+import OAuthClient
 
 /// When a given access token expires.
 struct ExpiryOptions: ParsableArguments {
@@ -20,6 +21,12 @@ struct ExpiryOptions: ParsableArguments {
             invocation.warn("the access token has expired already, at \(date.formatted(.iso8601))")
         }
         return date
+    }
+
+    /// Warns if the token itself says that it has expired, and no option says otherwise.
+    func warn(ofClaimIn token: AccessToken?, _ invocation: Invocation) {
+        guard !isGiven, let date = token?.claimedExpiry, date <= invocation.now else { return }
+        invocation.warn("the access token has expired already, at \(date.formatted(.iso8601)): that is its exp")
     }
 
     /// Nil: the expiry is unknown.

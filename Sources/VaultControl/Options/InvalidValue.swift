@@ -55,7 +55,10 @@ struct InvalidValue {
                 "to choose by time: vaultctl audit list --since 2h --json",
             ]
         case "<spans>":
-            return ["use spans: 24h,7d,5w,12mo keeps one backup for each of 24 hours, 7 days, 5 weeks, 12 months"]
+            return fault(ofSpans: value).map { [$0] } ?? []
+                + ["use spans: 24h,7d,5w,12mo keeps one backup for each of 24 hours, 7 days, 5 weeks, 12 months"]
+        case "<field>" where value.hasPrefix("client-secret"):
+            return ["a client without a secret: --client-auth none; the further ones: --drop-further-client-secrets"]
         case "<cursor>": return ["use the cursor of an event, or start, or now"]
         case "<size>": return ["use a size such as 512M or 2G"]
         case "<tenant>": return ["a tenant's name has 1 to 64 letters, digits, dots, hyphens and underscores"]
@@ -68,6 +71,19 @@ struct InvalidValue {
         case "<days>": return [withoutUnit.map { "it is a number of days: \($0)" } ?? "use a number of days such as 30"]
         default: return repeated.map { [$0] } ?? []
         }
+    }
+
+    /// The first thing that is wrong with `24h, 7d` or `24h,7d,7d`.
+    private func fault(ofSpans text: String) -> String? {
+        let bare = text.filter { !$0.isWhitespace }
+        if bare != text { return "write it without blanks: --keep \(Printable.shortened(bare))" }
+        var seen: Set<Substring> = []
+        for span in text.split(separator: ",") {
+            let unit = span.drop { $0.isWholeNumber }
+            let isNew = seen.insert(unit).inserted
+            if !isNew { return "the unit \(Printable.shortened(String(unit))) is there twice" }
+        }
+        return nil
     }
 
     private var isNumber: Bool { !value.isEmpty && value.allSatisfy { $0.isASCII && $0.isWholeNumber } }

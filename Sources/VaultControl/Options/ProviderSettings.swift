@@ -89,6 +89,11 @@ struct ProviderSettings: ParsableArguments {
         if let keepEndedDays, !(1...365).contains(keepEndedDays) {
             throw ValidationError("--keep-ended-days must be between 1 and 365")
         }
+        if let list = apiOrigin.first(where: { $0.contains(",") }) {
+            let each = list.split(separator: ",").prefix(4).map { "--api-origin \(Printable.shortened(String($0)))" }
+            throw ValidationError(
+                "--api-origin takes one origin: repeat the option for each: \(each.joined(separator: " "))")
+        }
         if redirectURI?.contains("*") == true {
             throw ValidationError("a redirect URI has no *: providers compare the whole URI")
         }

@@ -62,6 +62,8 @@ package enum PrivateFile {
             StoreError(
                 .readOnly, "cannot create \(path): the file system is mounted read-only",
                 hint: "mount it writable, or choose another path")
+        case .nameTooLong:
+            StoreError(.io(error), "cannot create \(path): \(error.text)", hint: "choose a shorter name")
         case .accessDenied, .notPermitted:
             StoreError(
                 .readOnly, "cannot create \(path): \(error.text)",

@@ -58,6 +58,22 @@ struct ImportAcceptCommand: VaultCommand {
         let access = VaultAccess(global, invocation)
         let (name, provider) = (tenant.source(name), provider.map { tenant.provider($0) })
         if dryRun { return try await plan(name, provider, access, invocation) }
+        do {
+            try await accept(name, provider, access, invocation)
+        } catch let error as VaultError where error.code == .sourceNotQuiet {
+            let owner = tenant.tenant.map { " --tenant \($0.tenant.name)" } ?? ""
+            throw Failure(
+                error.code, error.message,
+                hints: [
+                    "stop what renews there, then read it to its end: vaultctl import run SOURCE --name "
+                        + "\(Printable.argument(self.name))\(owner) --final"
+                ])
+        }
+    }
+
+    private func accept(
+        _ name: String, _ provider: String?, _ access: VaultAccess, _ invocation: Invocation
+    ) async throws {
         let proof = ImportProof(pause: sourceIsGone ? nil : .seconds(60))
         try await access.manage { users in
             try await KnownSources(of: users.vault).require(name)

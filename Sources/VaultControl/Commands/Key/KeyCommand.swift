@@ -18,7 +18,8 @@ extension VaultAccess {
         do {
             return try ShortID.find(
                 text, among: try await vault.keySlots(), noun: "key slot", list: "vaultctl key list",
-                missing: .unknownKeySlot, id: { $0.id.description }, label: { $0.label })
+                missing: .unknownKeySlot, id: { $0.id.description }, label: { $0.label },
+                words: { KeyView.kindAndDate($0) })
         } catch var failure as Failure {
             if FileKind(text) == .keyFile {
                 failure.hints.insert(

@@ -59,6 +59,7 @@ struct LoginAddCommand: VaultCommand {
                 throw Failure.usage(
                     "a refresh token needs the provider that issued it", hint: "name it: --provider NAME")
             }
+            expiry.warn(ofClaimIn: accessToken, invocation)
             try await TenantLookalike.warn(of: user, tenant.tenant, in: users.vault, invocation)
             return try await users.addLogin(
                 userId: tenant.user(user), provider: provider.map { tenant.provider($0) }, accessToken: accessToken,

@@ -85,7 +85,29 @@ struct LoginCompleteCommand: VaultCommand {
                 "this is the URL at which the log-in begins",
                 hint: "open it in the user's browser, and give the URL at which that ends")
         }
+        try refuseOther(url)
         return url
+    }
+
+    /// Text that is near a callback URL. It may contain a code, so it is not shown.
+    private func refuseOther(_ url: String) throws(Failure) {
+        if url.contains("&amp;") {
+            throw .usage(
+                "the callback URL has &amp; in place of &",
+                hint: "copy it from the browser's address bar, and not from the source of a page")
+        }
+        if let mark = url.firstIndex(of: "#"), case let answer = url[mark...], answer.contains("state="),
+            !url[..<mark].contains("state=")
+        {
+            throw .usage(
+                "the provider's answer is after the # of the callback URL (response_mode=fragment), and cannot be used",
+                hint: "begin again without such a parameter; at the provider, register a web application")
+        }
+        if callbackURL == url, !url.contains(where: { "?=:".contains($0) }), FileKind(url) != nil {
+            throw .usage(
+                "the callback URL is the name of a file",
+                hint: "read the file: vaultctl login complete --callback-url - <\(Printable.path(url))")
+        }
     }
 
     private func needed(

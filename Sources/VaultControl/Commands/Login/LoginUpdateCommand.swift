@@ -36,6 +36,12 @@ struct LoginUpdateCommand: VaultCommand {
         }
     }
 
+    private static func soundsSecret(_ name: String) -> Bool {
+        let word = name.lowercased().filter { $0.isLetter }
+        return ["token", "secret", "password", "passwd", "passphrase", "apikey", "privatekey", "credential"]
+            .contains { word.contains($0) }
+    }
+
     func run(_ invocation: Invocation) async throws {
         var changes: [String: String?] = [:]
         for name in unset { changes.updateValue(nil, forKey: name) }
@@ -47,6 +53,11 @@ struct LoginUpdateCommand: VaultCommand {
             guard changes.updateValue(value, forKey: name) == nil else {
                 throw Failure.usage("--set names \(Printable.named(name)) more than once", hint: "leave the others out")
             }
+        }
+        if let name = changes.keys.filter({ changes[$0] != .some(nil) }).sorted().first(where: Self.soundsSecret) {
+            invocation.warn(
+                "metadata is shown with the login, and \(Printable.named(name)) sounds like a secret")
+            invocation.advise("a token is set by: vaultctl token update; to take the value away: --unset \(name)")
         }
         let login = try await VaultAccess(global, invocation).manage { users in
             var login = try await selection.find(in: users.vault)

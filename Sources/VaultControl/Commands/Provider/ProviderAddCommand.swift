@@ -67,6 +67,7 @@ struct ProviderAddCommand: VaultCommand {
             invocation.note(
                 "note: with --token-endpoint, the issuer's metadata is not fetched: name the other endpoints, too")
         }
+        warn(of: chosen.profile, invocation)
         let provider: Provider? = try await access.open { vault, reader in
             if tenant.tenant == nil, let other = try await TenantLookalike(name, in: vault) {
                 throw Failure.usage(
@@ -170,6 +171,14 @@ struct ProviderAddCommand: VaultCommand {
         registration.introspectionEndpoint = given.introspectionEndpoint ?? registration.introspectionEndpoint
         registration.bindsTokensToCertificate =
             settings.certificateBoundTokens ?? registration.bindsTokensToCertificate
+    }
+
+    /// The particulars of one provider do not fit another.
+    private func warn(of profile: ProviderProfile, _ invocation: Invocation) {
+        let host = { (url: String) in url.lowercased().split(separator: "/").dropFirst().first }
+        guard let issuer, let own = profile.endpoints.issuer?.rawValue, host(issuer) != host(own) else { return }
+        invocation.warn(
+            "the profile \(profile.name) is for \(own), and not for \(Printable.shortened(issuer, to: 200))")
     }
 
     private static func unknownEndpoints(of profile: ProviderProfile) -> Failure {

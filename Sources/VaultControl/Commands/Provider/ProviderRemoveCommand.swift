@@ -15,7 +15,13 @@ struct ProviderRemoveCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         try await VaultAccess(global, invocation).open { vault in
-            _ = try await vault.provider(named: tenant.provider(name))
+            let provider = try await vault.provider(named: tenant.provider(name))
+            if provider.isRegistrationManaged {
+                invocation.warn(
+                    "the client stays registered at the provider, and the token that manages it is destroyed")
+                invocation.advise(
+                    "delete the registration first: vaultctl provider registration delete \(Printable.argument(name))")
+            }
             try confirmation.require("Remove provider \(Printable.shortened(name))", invocation)
             do {
                 try await vault.removeProvider(named: tenant.provider(name))

@@ -50,6 +50,11 @@ struct ProviderUpdateCommand: VaultCommand {
                 return invocation.note("nothing to change: the provider already has these values")
             }
             try refuseOrphans(of: preview, changes, invocation)
+            if provider.isRegistrationManaged, preview.current.clientID != provider.clientID {
+                invocation.warn(
+                    "the registration that the vault manages is that of the client \(provider.clientID.rawValue), "
+                        + "and cannot be read with another client id")
+            }
             guard !dryRun else {
                 try changes.emit(invocation, isWritten: false)
                 return invocation.note("dry run: nothing was changed")

@@ -47,6 +47,10 @@ struct RequestOptions: ParsableArguments {
     private var chosenMethod: HTTPRequest.Method {
         get throws(Failure) {
             guard let method else { return data == nil ? .get : .post }
+            let capitals = method.uppercased()
+            if capitals != method, ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"].contains(capitals) {
+                throw .usage("a method is written in capitals, and \(method) is not", hint: "use -X \(capitals)")
+            }
             // A server sends back the content of TRACE, and CONNECT is for proxies.
             guard let method = HTTPRequest.Method(method), ![.trace, .connect].contains(method) else {
                 throw .usage(

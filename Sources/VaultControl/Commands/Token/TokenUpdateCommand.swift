@@ -37,6 +37,7 @@ struct TokenUpdateCommand: VaultCommand {
             let accessToken = try AccessToken(reader.read("Access token", from: accessSource))
             let refreshToken = try refreshSource.map { try RefreshToken(reader.read("Refresh token", from: $0)) }
             try SecretReader.refuseSame(accessToken, refreshToken)
+            expiry.warn(ofClaimIn: accessToken, invocation)
             return try await users.updateAccessToken(
                 for: .login(login.id), accessToken: accessToken, expiresAt: try expiry.date(invocation),
                 refreshToken: refreshToken)
