@@ -71,6 +71,9 @@ let package = Package(
         .target(name: "VaultCrypto", dependencies: ["CSodium", "Platform"]),
         // Apart from the code that reads them, because embedded files are slow to compile.
         .target(name: "ProviderProfiles", resources: [.embedInCode("JSON")]),
+        // Reads other systems' catalogues of providers.
+        .target(name: "ProviderCatalogue"),
+        .testTarget(name: "ProviderCatalogueTests", dependencies: ["ProviderCatalogue"]),
         .target(
             name: "OAuthClient",
             dependencies: [
@@ -194,8 +197,9 @@ let package = Package(
         .target(
             name: "VaultControl",
             dependencies: [
-                "CBuild", "LoopbackRedirect", "OAuthClient", "Platform", "TokenVault", "TokenVaultHTTP",
-                "TokenVaultPostgreSQL", "VaultAdministration", "VaultCrypto", "VaultImport", "VaultStorage",
+                "CBuild", "LoopbackRedirect", "OAuthClient", "Platform", "ProviderCatalogue", "TokenVault",
+                "TokenVaultHTTP", "TokenVaultPostgreSQL", "VaultAdministration", "VaultCrypto", "VaultImport",
+                "VaultStorage",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

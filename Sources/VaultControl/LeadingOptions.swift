@@ -19,7 +19,15 @@ enum LeadingOptions {
                 break
             }
         }
-        guard !options.isEmpty else { return arguments }
+        // `provider profiles google` shows a profile: the command that is meant without a name is named.
+        if let meant = command.configuration.defaultSubcommand, let name = meant.configuration.commandName,
+            rest.first.map({ !["help", "--help", "-h"].contains($0) }) ?? true
+        {
+            path.append(name)
+            command = meant
+        } else if options.isEmpty {
+            return arguments
+        }
         guard !path.isEmpty else {
             guard !rest.isEmpty else {
                 throw .usage("no command specified", hint: "vaultctl --help lists all commands")

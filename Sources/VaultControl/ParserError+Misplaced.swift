@@ -167,7 +167,7 @@ extension ParserError {
             let whole = Printable.shortened("\(value) \(word)")
             return "a value with blanks goes into quotation marks: \(arguments[index - 1][..<equals]) '\(whole)'"
         }
-        // `provider profiles --json google`: a word after an option of all commands is seldom meant for it.
+        // `audit verify --json audit.jsonl`: a word after an option of all commands is seldom meant for it.
         let isForm = ["true", "false", "yes", "no", "on", "off", "0", "1", "pretty", "compact", "lines", "all"]
             .contains(word.lowercased())
         if arguments[index - 1].hasPrefix("--"), shape[arguments[index - 1]]?.takesValue != true,
@@ -246,7 +246,7 @@ extension ParserError {
         "login complete": "a callback goes with its option, by standard input: --callback-url -",
         "migrate up": "it goes to the newest version that this vaultctl knows",
         "move status": "it is asked of the vault that is moved: --vault PATH",
-        "provider profiles": "it lists all profiles",
+        "provider profiles list": "it shows one profile, or lists all",
         "user list": "to look at one: vaultctl user show ID",
     ]
 

@@ -1,7 +1,7 @@
 public import OAuthClient
 
 /// A completed log-in.
-public struct CompletedLogIn: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
+public struct CompletedLogIn: Sendable, Equatable {
     /// Its user and provider have the names that the manager gives them, as in its listings.
     public internal(set) var login: Login
     /// The tenant in which the log-in was begun; nil for none. Continue with ``UserManager/scoped(to:)``.
@@ -26,9 +26,10 @@ public struct CompletedLogIn: Sendable, Equatable, CustomStringConvertible, Cust
         self.context = context
         self.claims = claims
     }
+}
 
-    public var description: String { "log-in of \(login.id)" }
-    public var customMirror: Mirror { Mirror(self, children: ["login": login.id], displayStyle: .struct) }
+extension CompletedLogIn: PublicRendering {
+    var shown: ShownFields { ["login": login.id] }
 }
 
 extension ProviderProfile {

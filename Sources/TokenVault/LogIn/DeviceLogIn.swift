@@ -6,7 +6,7 @@ import VaultStorage
 /// to the user, then call ``UserManager/completeDeviceLogIn(_:)``.
 ///
 /// The data for completing it is in the memory of this process: if the process ends, begin again.
-public struct DeviceLogIn: Sendable, CustomStringConvertible, CustomReflectable {
+public struct DeviceLogIn: Sendable {
     /// The code that the user types at ``verificationURI``: printable ASCII.
     public let userCode: String
     /// Where the user approves.
@@ -22,9 +22,11 @@ public struct DeviceLogIn: Sendable, CustomStringConvertible, CustomReflectable 
     let context: [String: String]
     /// By the clock that is never set.
     let endsAt: Duration
+}
 
-    public var description: String { "device log-in" }
-    public var customMirror: Mirror { Mirror(self, children: [Mirror.Child](), displayStyle: .struct) }
+extension DeviceLogIn: PublicRendering {
+    /// The user code is the user's alone.
+    var shown: ShownFields { [:] }
 }
 
 /// How often the provider is asked (RFC 8628 §3.5). Pure.

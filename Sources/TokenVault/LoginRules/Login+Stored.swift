@@ -25,6 +25,7 @@ extension Login {
         isInDoubt = stored.intent?.isInDoubt ?? false || stored.refresh?.doubtSince != nil
         hold = stored.hold
         attributes = session.attributes
+        grantedScope = Scope(stored: session.grantedScope)
         isRefused = stored.isRefused
         lastRefusal = session.lastRefusal.map { Refusal(date: $0.at.date, answer: ProviderAnswer($0)) }
         hiddenSubject = HiddenText(text: session.subject)

@@ -26,7 +26,7 @@ package import VaultStorage
 /// - ``logIn(_:authorizationCode:codeVerifier:dpopKey:nonce:)``
 /// - ``beginDeviceLogIn(_:usesPKCE:)``
 /// - ``completeDeviceLogIn(_:)``
-/// - ``addLogin(userId:provider:accessToken:expiresAt:refreshToken:scope:tokenType:dpopKey:label:)``
+/// - ``addLogin(userId:provider:accessToken:expiresAt:refreshToken:scope:tokenType:dpopKey:label:variables:)``
 /// ### Tokens
 /// - ``accessToken(for:_:)``
 /// - ``accessToken(userId:minimumValidity:deadline:)``

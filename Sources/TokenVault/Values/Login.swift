@@ -39,7 +39,10 @@ public struct Login: Sendable, Equatable {
     package let isInDoubt: Bool
     /// Why no refresh token is sent for the login until an operator decides; nil: nothing holds it.
     package let hold: Hold?
-    /// Members of the provider's replies that its profile keeps, such as Salesforce's `instance_url`.
+    /// The scope that the user granted; nil if neither the provider nor the app has named it.
+    let grantedScope: Scope?
+    /// Members of the provider's replies and callbacks that its profile keeps, such as Salesforce's `instance_url`, and the
+    /// values that the log-in brought for the profile's variables.
     public let attributes: [String: String]
     /// The granted authorization details (RFC 9396 §7): a JSON array as the provider wrote it, of at most 8 KiB; nil:
     /// the provider named none. Also among ``attributes``.
@@ -150,6 +153,24 @@ struct HiddenText: Sendable, Equatable, CustomStringConvertible, CustomDebugStri
     var description: String { text == nil ? "none" : "<hidden>" }
     var debugDescription: String { description }
     var customMirror: Mirror { Mirror(self, children: [Mirror.Child](), displayStyle: .struct) }
+}
+
+extension Login {
+    /// What the login lacks of a scope; nil: nothing. Ask the user for it with ``LogInRequest``'s `adding`, which keeps what was
+    /// granted before.
+    ///
+    /// ```swift
+    /// if let missing = login.missingScopes(of: try Scope("calendar.write")) {
+    ///     let request = try await users.beginLogIn(LogInRequest(into: .login(login.id), adding: missing))
+    /// }
+    /// ```
+    ///
+    /// A login whose grant is unknown is taken to lack all of it.
+    public func missingScopes(of wanted: Scope) -> Scope? {
+        let granted = Set(grantedScope?.tokens ?? [])
+        let missing = wanted.tokens.filter { !granted.contains($0) }
+        return missing.isEmpty ? nil : try? Scope(tokens: missing)
+    }
 }
 
 extension Login: PublicRendering {

@@ -20,11 +20,11 @@ extension SecretReader {
                 "the \(noun)\(place) begins with a mark that an editor has put before it",
                 hint: "save it without a byte order mark: sed -i '1s/^\\xEF\\xBB\\xBF//' FILE")
         }
-        if text.contains(where: \.isNewline) {
-            throw .usage("the \(noun)\(place) has more than one line", hint: "give the \(noun) alone, as one line")
-        }
         if let (what, hint) = document(text, noun) {
             throw .usage("the \(noun)\(place) is \(what)", hint: hint)
+        }
+        if text.contains(where: \.isNewline) {
+            throw .usage("the \(noun)\(place) has more than one line", hint: "give the \(noun) alone, as one line")
         }
         if text.count > 1, let first = text.first, "\"'`".contains(first), text.last == first {
             throw .usage("the \(noun)\(place) is in quotation marks", hint: "leave them out")

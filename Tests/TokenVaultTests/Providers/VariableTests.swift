@@ -181,8 +181,8 @@ import TokenVaultTesting
             userId: "alice", provider: "acme", accessToken: Sample.accessToken("1"),
             refreshToken: Sample.refreshToken("1"),
             scope: Scope("read mail"))
-        #expect(try await world.users.missingScopes(.login(login.id), Scope("mail read")) == nil)
-        let missing = try await world.users.missingScopes(.login(login.id), Scope("write read"))
+        #expect(login.missingScopes(of: try Scope("mail read")) == nil)
+        let missing = login.missingScopes(of: try Scope("write read"))
         #expect(missing == (try Scope("write")))
         let request = try await world.users.beginLogIn(LogInRequest(into: .login(login.id), adding: missing))
         #expect(request.url.contains("scope=read+mail+write"))

@@ -160,6 +160,7 @@ struct EveryFieldTests {
             dpopPrivateKey: SecretBytes(copying: Array(repeating: 7, count: 32)), label: "phone",
             createdAt: Self.instant, expiresAt: Self.instant)
         (request.nonces, request.context) = (["https://one.example": "n"], ["page": "1"])
+        request.variables = ["shop": "acme"]
         request.bindingHash = SecretBytes(utf8: "hash")
         request.resources = ["https://api.example"]
         request.idTokenNonce = SecretBytes(utf8: "nonce")
@@ -167,7 +168,7 @@ struct EveryFieldTests {
         request.target = ReplacedLogin(login: .random(), chain: 2, acceptsOtherAccount: true)
         Self.expectAllSet(request, "request")
         let bytes = Self.bytes(request.encoded())
-        #expect(try Self.tags(bytes) == Array(1...18))
+        #expect(try Self.tags(bytes) == Array(1...19))
         let read = try unsafe bytes.withUnsafeBytes {
             try unsafe AuthorizationRequestRecord($0, expiresAt: Self.instant)
         }
@@ -179,10 +180,10 @@ struct EveryFieldTests {
             provider: .random(), login: .random(), user: .random(), refreshToken: SecretBytes(utf8: "CANARY-refresh"),
             accessToken: SecretBytes(utf8: "CANARY-access"),
             dpopPrivateKey: SecretBytes(copying: Array(repeating: 7, count: 32)), nonces: ["https://one.example": "n"],
-            createdAt: Self.instant)
+            attributes: ["shop": "acme"], createdAt: Self.instant)
         Self.expectAllSet(revocation, "revocation")
         let bytes = Self.bytes(revocation.encoded())
-        #expect(try Self.tags(bytes) == Array(1...8))
+        #expect(try Self.tags(bytes) == Array(1...9))
         let read = try unsafe bytes.withUnsafeBytes { try unsafe OutboxRecord($0, handle: revocation.handle) }
         #expect(read == revocation)
 

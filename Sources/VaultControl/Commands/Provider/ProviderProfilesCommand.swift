@@ -2,9 +2,17 @@ import ArgumentParser
 import FoundationEssentials
 import OAuthClient
 
-struct ProviderProfilesCommand: VaultCommand {
+struct ProviderProfilesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "profiles",
+        abstract: "The provider profiles: list, show, check or convert them.",
+        subcommands: [ProfilesListCommand.self, ProfilesConvertCommand.self],
+        defaultSubcommand: ProfilesListCommand.self)
+}
+
+struct ProfilesListCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
         abstract: "List the provider profiles, show one, or check those in a directory.",
         discussion: """
             vaultctl provider profiles

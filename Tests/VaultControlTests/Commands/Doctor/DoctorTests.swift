@@ -142,7 +142,7 @@ struct DoctorTests {
             #expect(try Self.levels(result, "file").count == (TestEngine.isServer ? 0 : 7))
             #expect(try Self.findings(result, "sqlite").count == (TestEngine.isServer ? 0 : 1))
             let unseen = try Self.findings(result).filter { $0["wasLookedAt"] as? Bool == false }
-            #expect(unseen.count == 16)
+            #expect(unseen.count == 17)
         }
     }
 

@@ -26,6 +26,42 @@ struct ProfileCommandTests {
         #expect(try await Harness().run("provider", "profiles").output.contains("google\t"))
     }
 
+    @Test func aCatalogueBecomesProfiles() async throws {
+        let harness = try Harness()
+        let catalogue = try harness.file(
+            "providers.yaml",
+            """
+            acme:
+                display_name: Acme
+                auth_mode: OAUTH2
+                authorization_url: https://${connectionConfig.subdomain}.acme.example/authorize
+                token_url: https://${connectionConfig.subdomain}.acme.example/token
+                scope_separator: ','
+                redirect_uri_metadata:
+                    - realm
+            keys:
+                auth_mode: API_KEY
+            """)
+        let directory = harness.path("converted")
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+        let arguments = ["provider", "profiles", "convert", "--from", "nango", catalogue, "--to", directory, "--json"]
+        let result = try await harness.run(arguments, environment: [:])
+        #expect(result.status == 3, "\(result.error)")
+        let rows = try #require(try result.json["profiles"] as? [[String: Any]])
+        #expect(rows.map { $0["name"] as? String } == ["acme", "keys"])
+        #expect(rows[0]["reason"] is NSNull && rows[1]["file"] is NSNull)
+        let bytes = try #require(FileManager.default.contents(atPath: directory + "/acme.json"))
+        let profile = try ProviderProfile(parsing: Array(bytes), file: "acme.json")
+        #expect(profile.variables.map(\.name) == ["subdomain"])
+        #expect(profile.notVerified.contains("refresh"))
+        #expect(try await harness.run("provider", "profiles", "--dir", directory, environment: [:]).status == 0)
+        // Nothing is overwritten.
+        let again = try #require(
+            try await harness.run(arguments, environment: [:]).json["profiles"] as? [[String: Any]])
+        #expect(again[0]["file"] is NSNull && again[0]["reason"] is String)
+        #expect(FileManager.default.contents(atPath: directory + "/acme.json") == bytes)
+    }
+
     @Test func oneProfileIsShownWithWhatIsNotKnown() async throws {
         let harness = try Harness()
         let shown = try await harness.run("provider", "profiles", "shopify", "--json", environment: [:]).json

@@ -42,12 +42,12 @@ struct RequestWireTests {
         let note = try harness.file("note.json", #"{"text":"hello"}"#)
         let fields = try harness.file("fields", "X-One: 1\nX-Key: CANARY-key\n")
         try await harness.run(
-            Self.request(base + "/a?b=c%20d", "-X", "put", "-H", "Content-Type: application/json", "-d", "@" + note))
+            Self.request(base + "/a?b=c%20d", "-X", "PUT", "-H", "Content-Type: application/json", "-d", "@" + note))
         try await harness.run(Self.request(base + "/form", "--data", "a=b", "--header", "@" + fields))
         try await harness.run(Self.request(base + "/piped", "-d", "@-"), input: "from the pipe\n")
         let requests = server.received.filter { !$0.isEmpty }
         try #require(requests.count == 3)
-        #expect(requests[0].hasPrefix("put /a?b=c%20d HTTP/1.1\r\n"))
+        #expect(requests[0].hasPrefix("PUT /a?b=c%20d HTTP/1.1\r\n"))
         #expect(requests[0].contains("\r\nAuthorization: Bearer CANARY-token\r\n"))
         #expect(requests[0].contains("\r\nContent-Type: application/json\r\n"))
         #expect(requests[0].contains("\r\nUser-Agent: vaultctl\r\n"))
