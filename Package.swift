@@ -18,6 +18,7 @@ let package = Package(
         .library(name: "TokenVaultHTTP", targets: ["TokenVaultHTTP"]),
         .library(name: "TokenVaultHummingbird", targets: ["TokenVaultHummingbird"]),
         .library(name: "TokenVaultPostgreSQL", targets: ["TokenVaultPostgreSQL"]),
+        .library(name: "TokenVaultResources", targets: ["TokenVaultResources"]),
         .library(name: "TokenVaultTesting", targets: ["TokenVaultTesting"]),
         .library(name: "VaultImport", targets: ["VaultImport"]),
         .executable(name: "vaultctl", targets: ["vaultctl"]),
@@ -36,6 +37,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-asn1.git", from: "1.7.1"),
+        .package(url: "https://github.com/apple/swift-async-algorithms.git", from: "1.1.4"),
         .package(url: "https://github.com/apple/swift-certificates.git", from: "1.21.1"),
         .package(url: "https://github.com/apple/swift-collections.git", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
@@ -44,6 +46,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.36.0"),
         .package(url: "https://github.com/apple/swift-system.git", from: "1.8.1"),
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1"),
@@ -71,6 +74,8 @@ let package = Package(
         .target(name: "VaultCrypto", dependencies: ["CSodium", "Platform"]),
         // Apart from the code that reads them, because embedded files are slow to compile.
         .target(name: "ProviderProfiles", resources: [.embedInCode("JSON")]),
+        // Reads the lines of settings files: a subset of TOML.
+        .target(name: "SettingsText"),
         // Reads other systems' catalogues of providers.
         .target(name: "ProviderCatalogue"),
         .testTarget(name: "ProviderCatalogueTests", dependencies: ["ProviderCatalogue"]),
@@ -149,6 +154,14 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
+        // Log-ins where a resource says. Apart, because most services know the providers of their users.
+        .target(
+            name: "TokenVaultResources",
+            dependencies: [
+                "OAuthClient", "TokenVault", "VaultAdministration", "VaultStorage",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
         // Reads other systems' token stores.
         .target(
             name: "VaultImport",
@@ -198,8 +211,8 @@ let package = Package(
             name: "VaultControl",
             dependencies: [
                 "CBuild", "LoopbackRedirect", "OAuthClient", "Platform", "ProviderCatalogue", "TokenVault",
-                "TokenVaultHTTP", "TokenVaultPostgreSQL", "VaultAdministration", "VaultCrypto", "VaultImport",
-                "VaultStorage",
+                "SettingsText", "TokenVaultHTTP", "TokenVaultPostgreSQL", "TokenVaultResources", "VaultAdministration",
+                "VaultCrypto", "VaultImport", "VaultServer", "VaultStorage",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -209,13 +222,29 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]
         ),
+        // `vaultctl serve`: tokens for the programs of a machine, over HTTP on UNIX sockets.
+        .target(
+            name: "VaultServer",
+            dependencies: [
+                "OAuthClient", "Platform", "SettingsText", "TokenVault",
+                .product(name: "AsyncAlgorithms", package: "swift-async-algorithms", condition: tools),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "HummingbirdCore", package: "hummingbird", condition: tools),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
+                .product(name: "NIOCore", package: "swift-nio", condition: http),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: http),
+                .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras", condition: http),
+                .product(name: "NIOPosix", package: "swift-nio", condition: http),
+            ]
+        ),
         .executableTarget(name: "vaultctl", dependencies: ["Platform", "VaultControl"]),
 
         // Readers of strangers' bytes, each with what must hold for every input: for scripts/proofs/fuzz and for the tests.
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "OAuthClient", "VaultCrypto", "VaultImport", "VaultStorage",
+                "OAuthClient", "Platform", "VaultCrypto", "VaultImport", "VaultServer", "VaultStorage",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "Fuzz/Targets"
@@ -351,7 +380,7 @@ let package = Package(
             name: "TokenVaultHTTPTests",
             dependencies: [
                 "DevAuthorizationServer", "OAuthClient", "RawSockets", "TestCertificates", "TestSupport", "TokenVault",
-                "TokenVaultHTTP", "TokenVaultTesting", "VaultAdministration", "VaultStorage",
+                "TokenVaultHTTP", "TokenVaultResources", "TokenVaultTesting", "VaultAdministration", "VaultStorage",
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: http),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -361,6 +390,17 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio", condition: http),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: http),
                 .product(name: "NIOTLS", package: "swift-nio", condition: http),
+            ]
+        ),
+        .testTarget(
+            name: "VaultServerTests",
+            dependencies: [
+                "OAuthClient", "Platform", "TestSupport", "TokenVault", "TokenVaultTesting", "VaultServer",
+                "VaultStorage",
+                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: http),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio", condition: http),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: http),
             ]
         ),
         .testTarget(
@@ -389,9 +429,12 @@ let package = Package(
         .executableTarget(
             name: "crash-probe",
             dependencies: [
-                "CFaultVFS", "OAuthClient", "TestSupport", "TokenVault", "TokenVaultHTTP", "TokenVaultPostgreSQL",
-                "VaultAdministration", "VaultStorage",
+                "CFaultVFS", "OAuthClient", "Platform", "TestSupport", "TokenVault", "TokenVaultHTTP",
+                "TokenVaultPostgreSQL", "VaultAdministration", "VaultServer", "VaultStorage",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             path: "Tests/Probes/Crash"),
         .testTarget(
@@ -408,8 +451,7 @@ let package = Package(
             dependencies: [
                 "DevAuthorizationServer", "EngineSupport", "LoopbackRedirect", "OAuthClient", "Platform", "RawSockets",
                 "TestCertificates", "TestSupport", "TokenVault", "TokenVaultHTTP", "VaultAdministration",
-                "VaultControl", "VaultCrypto", "VaultImport",
-                "vaultctl",
+                "VaultControl", "VaultCrypto", "VaultImport", "VaultServer", "vaultctl",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -469,7 +511,9 @@ if let library = Context.environment["TOKENVAULT_FUZZER_LIBRARY"] {
             linkerSettings: [.unsafeFlags(["-sanitize=address", library, "-lstdc++"])]
         ),
     ]
-    let fuzzed = ["FuzzTargets", "OAuthClient", "VaultCrypto", "VaultImport", "VaultStorage"]
+    let fuzzed = [
+        "FuzzTargets", "OAuthClient", "SettingsText", "VaultCrypto", "VaultImport", "VaultServer", "VaultStorage",
+    ]
     for target in package.targets where fuzzed.contains(target.name) {
         target.swiftSettings?.append(.unsafeFlags(["-sanitize=fuzzer,address"]))
     }

@@ -14,6 +14,7 @@ package struct FuzzTarget: Sendable {
     package static let all: [FuzzTarget] = [
         .tokenReply, .challenge, .form, .discovery, .profile, .callback, .url, .idToken, .sealedCell, .record, .keyFile,
         .age, .associatedData, .spool, .keySlot, .jsonLines, .csv, .sqlDump, .msalCache,
+        .servePolicy, .serveRequest,
     ]
 
     package static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }

@@ -1,6 +1,7 @@
 #pragma once
 #include <spawn.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/vfs.h>
 
 /* prctl is variadic, which Swift cannot import. */
@@ -16,6 +17,7 @@ int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions
 
 /* The same for these. */
 int pipe2(int descriptors[2], int flags);
+int accept4(int socket, struct sockaddr *address, unsigned *length, int flags);
 int renameat2(int fromDirectory, const char *from, int toDirectory, const char *to, unsigned flags);
 int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);
 

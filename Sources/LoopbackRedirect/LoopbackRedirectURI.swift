@@ -46,10 +46,13 @@ package struct LoopbackRedirectURI: Sendable, Hashable {
         LoopbackRedirectURI(host: host, port: port, path: path)
     }
 
+    /// Without a port it stands for every one (RFC 8252 §7.3).
+    package var text: String { "http://\(host.rawValue)\(port.map { ":\($0)" } ?? "")\(path)" }
+
     func at(path: String) -> LoopbackRedirectURI { LoopbackRedirectURI(host: host, port: port, path: path) }
 
     /// The URI in the form sent to the authorization server.
-    package func text(port: Int) -> String { "http://\(host.rawValue):\(port)\(path)" }
+    package func text(port: Int) -> String { at(port: port).text }
 
     /// The address that the listener binds to, never one that another machine can reach.
     var bindAddress: String { host == .ipv6 ? "::1" : "127.0.0.1" }

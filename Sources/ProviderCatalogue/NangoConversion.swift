@@ -63,7 +63,7 @@ package struct NangoConversion {
     }
 
     private func refuseOthers() throws(NangoObstacle) {
-        guard !provider.isAliasOfNothing else { throw .aliasOfNothing }
+        guard !provider.isAliasOfNothing else { throw provider.isEndlessAlias ? .endlessAlias : .aliasOfNothing }
         guard provider.mode == "OAUTH2" else { throw .mode(provider.mode ?? "") }
         guard Self.isName(provider.name) else { throw .name }
         guard provider["authorization_code_param_in_webhook"] == nil, provider.text("installation") != "outbound"

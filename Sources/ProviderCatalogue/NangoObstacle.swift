@@ -2,6 +2,7 @@
 package enum NangoObstacle: Error, Hashable, Sendable, CustomStringConvertible {
     case name
     case aliasOfNothing
+    case endlessAlias
     case mode(String)
     case codeByWebhook
     case noEndpoint(String)
@@ -23,39 +24,12 @@ package enum NangoObstacle: Error, Hashable, Sendable, CustomStringConvertible {
     case header(String)
     case requestsByCode
 
-    /// A stable word, by which outcomes are counted.
-    package var code: String {
-        switch self {
-        case .name: "name"
-        case .aliasOfNothing: "aliasOfNothing"
-        case .mode: "mode"
-        case .codeByWebhook: "codeByWebhook"
-        case .noEndpoint: "noEndpoint"
-        case .endpoint: "endpoint"
-        case .template: "template"
-        case .tooManyVariables: "tooManyVariables"
-        case .secretVariable: "secretVariable"
-        case .responseType: "responseType"
-        case .grantType: "grantType"
-        case .fragment: "fragment"
-        case .unescapedScopes: "unescapedScopes"
-        case .removedParameter: "removedParameter"
-        case .renamedState: "renamedState"
-        case .renaming: "renaming"
-        case .parameter: "parameter"
-        case .scopeSeparator: "scopeSeparator"
-        case .authentication: "authentication"
-        case .certificate: "certificate"
-        case .header: "header"
-        case .requestsByCode: "requestsByCode"
-        }
-    }
-
     /// Lower case, without a full stop. Names of the catalogue only, as far as they are plain words.
     package var description: String {
         switch self {
         case .name: "its name is not one that a profile can have"
         case .aliasOfNothing: "it is an alias of an entry that is not there"
+        case .endlessAlias: "its aliases lead in a circle, or over more than \(NangoProvider.longestChain) entries"
         case .mode(let mode): "its users do not log in with OAuth 2.0 (\(Self.plain(mode)))"
         case .codeByWebhook: "its codes arrive by a webhook, not with the user's browser"
         case .noEndpoint(let name): "it has no \(name)"

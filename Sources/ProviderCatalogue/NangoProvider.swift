@@ -3,18 +3,24 @@
 package struct NangoProvider: Hashable, Sendable {
     package let name: String
     let members: CatalogueMap
+    /// It is an alias, and so are all that it leads to.
+    let isEndlessAlias: Bool
 
     /// More would be a circle.
-    private static let longestChain = 8
+    static let longestChain = 8
 
     /// The entries of a catalogue, in its order.
     ///
-    /// - Throws: ``CatalogueError`` if the file cannot be read, or is no catalogue.
+    /// - Throws: ``CatalogueError`` if the file cannot be read, or is no catalogue of Nango.
     package static func all(in bytes: [UInt8]) throws(CatalogueError) -> [NangoProvider] {
         guard let catalogue = try CatalogueText.read(bytes).map else {
             throw CatalogueError(line: nil, message: "expected entries by name")
         }
-        return catalogue.names.map { NangoProvider(named: $0, in: catalogue) }
+        let providers = catalogue.names.map { NangoProvider(named: $0, in: catalogue) }
+        guard providers.contains(where: { $0.mode != nil || $0.isAliasOfNothing }) else {
+            throw CatalogueError(line: nil, message: "no entry has an auth_mode")
+        }
+        return providers
     }
 
     private init(named name: String, in catalogue: CatalogueMap) {
@@ -25,6 +31,7 @@ package struct NangoProvider: Hashable, Sendable {
             chain.append(next)
         }
         let isComplete = chain.last?["alias"] == nil
+        isEndlessAlias = chain.count > Self.longestChain && !isComplete
         var members = CatalogueMap()
         for part in chain.reversed() {
             for name in part.names where name != "alias" || !isComplete { members[name] = part[name] }
@@ -41,7 +48,7 @@ package struct NangoProvider: Hashable, Sendable {
     package var mode: String? { text("auth_mode") }
     package var title: String { text("display_name") ?? name }
 
-    /// An alias of nothing, or of itself.
+    /// An alias of nothing, or without end.
     var isAliasOfNothing: Bool { members["alias"] != nil }
 
     /// Parameters by name, without empty ones.

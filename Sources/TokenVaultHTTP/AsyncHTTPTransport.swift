@@ -39,6 +39,13 @@ public final class AsyncHTTPTransport: HTTPTransport {
 
     public var allowsInsecureLoopback: Bool { options.allowsInsecureLoopback }
 
+    /// False with ``Options/deniesAddress`` such as ``isSpecialPurpose(_:)``. True behind a proxy, which decides by itself.
+    public var mayReachPrivateAddresses: Bool {
+        guard options.proxy == nil, let denies = options.deniesAddress else { return true }
+        return !["127.0.0.1", "10.0.0.1", "172.16.0.1", "192.168.0.1", "169.254.169.254", "::1", "fd00::1", "fe80::1"]
+            .allSatisfy(denies)
+    }
+
     /// Sends `request` once and reads the whole reply.
     ///
     /// - Throws: `HTTPTransportError`, whose phase says whether the server may have seen the request: not while

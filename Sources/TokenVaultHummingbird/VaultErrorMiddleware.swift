@@ -40,7 +40,7 @@ public struct VaultErrorMiddleware<Context: RequestContext>: RouterMiddleware {
         do {
             return try await next(request, context)
         } catch let error as VaultError {
-            if VaultAnswer.to(error.code).isForOperators {
+            if ErrorAnswer(error.code).isForOperators {
                 let words = error.message + (error.hint.map { "; " + $0 } ?? "")
                 context.logger.error(
                     "the vault cannot answer", metadata: ["error": "\(error.code)", "reason": "\(words)"])
@@ -55,44 +55,15 @@ public struct VaultErrorMiddleware<Context: RequestContext>: RouterMiddleware {
 extension Response {
     /// The answer to an error of the vault: see ``VaultErrorMiddleware``.
     public init(_ error: VaultError) {
-        let answer = VaultAnswer.to(error.code)
+        let answer = ErrorAnswer(error.code)
         let logins = error.logins.map { #""\#($0)""# }.joined(separator: ",")
         self = .json(
-            answer.status,
+            HTTPResponse.Status(code: answer.status),
             #"{"error":"\#(error.code)"\#(answer.needsUser ? #","needsUser":true"# : "")"#
                 + (logins.isEmpty ? "}" : #","logins":[\#(logins)]}"#))
         if let delay = (error.retryAfter ?? (answer.passes ? .seconds(5) : nil))?.components {
             // Rounded up, so that no client comes back too early.
             headers[.retryAfter] = String(max(1, delay.seconds + (delay.attoseconds > 0 ? 1 : 0)))
-        }
-    }
-}
-
-/// The answer to an error, and who can help: the user, no one because it passes, or else an operator.
-struct VaultAnswer {
-    let status: HTTPResponse.Status
-    var needsUser = false
-    var passes = false
-    var isForOperators: Bool { status.kind == .serverError && !passes }
-
-    static func to(_ code: VaultError.Code) -> VaultAnswer {
-        switch code {
-        case .invalidArgument: Self(status: .badRequest)
-        case .logInNotBound, .logInRefused, .resourceRefused, .userDisabled: Self(status: .forbidden)
-        case .unknownLogin, .unknownProvider: Self(status: .notFound)
-        case .lostResponse, .needsUserInteraction, .notLoggedIn, .notRefreshable, .otherAccount, .refreshFailed,
-            .unknownUser:
-            Self(status: .conflict, needsUser: true)
-        case .ambiguousLogin, .conflict, .inUse, .renewalAnswered, .renewalVoid: Self(status: .conflict)
-        case .logInExpired, .unknownAuthorizationRequest: Self(status: .gone)
-        case .protocolViolation, .providerMisconfigured: Self(status: .badGateway)
-        case .busy, .closed, .deadlineExceeded, .keyServiceBusy, .network, .refreshStalled, .tryLater:
-            Self(status: .serviceUnavailable, passes: true)
-        case .cryptographyUnavailable, .held, .heldBySource, .moved, .ownershipLost, .readOnly, .rollbackSuspected,
-            .storageFailed, .storageFull, .vaultMissing:
-            Self(status: .serviceUnavailable)
-        // A row is damaged, the service is wrong, or only operators' commands give the code: a test names each.
-        default: Self(status: .internalServerError)
         }
     }
 }

@@ -44,7 +44,12 @@ public enum CommandLineTool {
             try SecretArguments.check(arguments)
             try SecretArguments.checkStreams(arguments)
             try Environment.refuseSecrets(console.environment, arguments)
-            arguments = CommandNames.helpLast(try LeadingOptions.moved(arguments))
+            arguments = CommandNames.helpFirst(try LeadingOptions.moved(arguments))
+            // Of the program alone: one after a command would be taken for that of what it names.
+            if arguments == ["--version"] {
+                try console.write(TokenVaultVersion.current + "\n", to: .output)
+                return .success
+            }
             if arguments == ["help", "options"] {
                 try console.write(HelpText.commonOptions + "\n", to: .output)
                 return .success
@@ -57,6 +62,7 @@ public enum CommandLineTool {
                 invocation = try Invocation(console: console, output)
                 if let command = command as? any VaultCommand {
                     invocation = try invocation.configured(by: command.global.config, output)
+                    invocation.explain = { [arguments] in await MissingName.explained($0, arguments, in: $1) }
                     if !command.actsByItself {
                         invocation.actor = OperatorIdentity.actor(arguments, console.environment)
                     }
@@ -80,8 +86,8 @@ public enum CommandLineTool {
             var failure = Failure(error)
             failure.noteProxy(
                 for: error, in: invocation.console.environment, proxy: GivenArguments(arguments)?.value(of: "--proxy"))
-            failure.nameWhatIsMissing(arguments)
             failure.nameProvider(arguments)
+            failure.nameVariable(arguments)
             if failure.status != .success {
                 invocation.report(failure)
             }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import OAuthClient
 
 /// The commands that unknown words may mean: in another order, in capitals, joined by a hyphen, in the plural, under
 /// other programs' names, or misspelt.
@@ -8,6 +9,13 @@ struct CommandSuggestions {
 
     init(_ typed: [String]) {
         let words = typed.prefix(3).map { $0.lowercased() }
+        // `get logins`
+        if words.count > 1, Self.likeness("show", words[0]) != nil, words[1].hasSuffix("s"),
+            CommandTree.command([String(words[1].dropLast()), "list"]) != nil, CommandTree.command([words[0]]) == nil
+        {
+            all = [words[1].dropLast() + " list"]
+            return
+        }
         if let usual = Self.usual(typed) {
             all = [usual]
             return
@@ -15,7 +23,9 @@ struct CommandSuggestions {
         let readings = Self.readings(of: words)
         let rank = { (readings: [[String]]) in
             CommandTree.leaves.compactMap { path -> (name: String, score: Int)? in
-                let score = readings.compactMap { Self.score(path, $0) }.max()
+                let score = Self.spellings(of: path).flatMap { spelling in
+                    readings.compactMap { Self.score(spelling.path, $0).map { $0 + spelling.more } }
+                }.max()
                 return score.map { (path.joined(separator: " "), $0) }
             }
         }
@@ -30,14 +40,39 @@ struct CommandSuggestions {
         // `logout alice`, `lease revoke ID`: one of the words is the action.
         if scored.isEmpty, words.count > 1, CommandTree.command([words[0]]) == nil {
             scored = rank([[words[0]]])
-            if scored.isEmpty, CommandTree.command([words[1]])?.configuration.subcommands.isEmpty ?? true {
+            if scored.isEmpty, CommandTree.command([words[1]])?.runsByItself ?? true {
                 scored = rank([[words[1]]])
                 // `remote add` could belong to any noun.
                 if scored.filter({ $0.score == scored.map(\.score).max() }).count > 2 { scored = [] }
             }
         }
         let best = scored.map(\.score).max() ?? 0
-        all = scored.filter { $0.score == best }.prefix(4).map(\.name)
+        let profile = typed.lazy.map { $0.lowercased() }.first { word in
+            ProviderProfile.shipped.contains { $0.name == word }
+        }
+        all = scored.filter { $0.score == best }.prefix(4).map { name, _ in
+            name == "provider profiles" ? ([name] + (profile.map { [$0] } ?? [])).joined(separator: " ") : name
+        }
+    }
+
+    /// A command that a group runs by itself may be named, and the first or the second of three names left out. All
+    /// three count for more than two of them.
+    private static func spellings(of path: [String]) -> [(path: [String], more: Int)] {
+        let named = CommandTree.command(path)?.running.configuration.commandName
+        let paths = [path] + (named == path.last ? [] : [path + [named ?? ""]])
+        return paths.flatMap { path in
+            path.count > 2
+                ? [(path, 20), (Array(path.dropFirst()), -5), ([path[0]] + path.dropFirst(2), -25)] : [(path, 0)]
+        }
+    }
+
+    /// Whether a word after a group is a command that the group may be thought to have.
+    static func isVerb(_ word: String, of group: any ParsableCommand.Type) -> Bool {
+        let word = word.lowercased()
+        return word == "help" || synonyms.contains { $0.key == word || $0.value.contains(word) }
+            || group.configuration.subcommands.contains {
+                likeness($0.configuration.commandName ?? "", word) != nil
+            }
     }
 
     /// The words as typed, and their possible readings.
@@ -110,12 +145,18 @@ struct CommandSuggestions {
         }
         if word.count >= 3, name.hasPrefix(word) { return 7 }
         let distance = EditDistance.between(name, word)
+        // What destroys something is not suggested for a word that only looks a little like it: `move` for `remove`.
+        guard distance <= 1 || !destructive.contains(name) else { return nil }
         // `upp` is close to `up`, and `us` is not.
         let isLonger = word.hasPrefix(name) && word.count == name.count + 1
         guard distance <= (name.count < 6 ? 1 : 2), distance < name.count - 1 || isLonger, distance < word.count
         else { return nil }
         return 6 - distance
     }
+
+    static let destructive: Set = [
+        "abort", "delete", "disable", "discard", "end", "erase", "forget", "prune", "remove", "revoke", "terminate",
+    ]
 
     /// Other programs' names for them.
     private static let synonyms: [String: [String]] = [
@@ -164,6 +205,11 @@ struct CommandSuggestions {
         switch (typed.first?.lowercased(), typed.dropFirst().first?.lowercased()) {
         case ("user", let verb?) where making.contains(verb), (let verb?, "user") where making.contains(verb):
             return "login begin --user ID --provider NAME"
+        case (let noun?, let verb)
+        where signIns.contains(noun) && (verb.map { $0 == "login" || signIns.contains($0) } ?? true):
+            return "login begin --user ID --provider NAME"
+        case (let verb?, nil) where verb.hasSuffix("access-token"), (_, let verb?) where verb.hasSuffix("access-token"):
+            return "token get --user ID --reveal"
         case (let verb?, "vault") where making.contains(verb): return "init --vault PATH --key-file PATH"
         default: break
         }
@@ -186,6 +232,9 @@ struct CommandSuggestions {
         guard isPath || form.isAlways && isName else { return nil }
         return form.text.replacing("…", with: Printable.shortened(typed[1], to: 200))
     }
+
+    /// What other programs call their log-in.
+    private static let signIns: Set = ["auth", "signin", "sign-in", "log-in", "logon", "authenticate", "authorize"]
 
     /// The import recognises these formats.
     private static let forms = ["csv", "tsv", "json", "jsonl", "sqlite", "sql", "db", "dump", "file"]

@@ -10,6 +10,8 @@ struct GivenArguments {
     /// The command, without `vaultctl`.
     let words: [String]
     private(set) var all: [Given] = []
+    /// Words after a command that takes none.
+    private(set) var superfluous: [String] = []
     /// The first option that the command does not have.
     private(set) var unknown: String?
 
@@ -19,7 +21,7 @@ struct GivenArguments {
         while let next = arguments.dropFirst(words.count).first, CommandTree.command(words + [next]) != nil {
             words.append(next)
         }
-        guard !words.isEmpty, let command = CommandTree.command(words), command.configuration.subcommands.isEmpty
+        guard !words.isEmpty, let command = CommandTree.command(words), command.runsByItself
         else { return nil }
         self.words = words
         let shape = CommandShape(of: command)
@@ -29,13 +31,15 @@ struct GivenArguments {
                 let places = shape.positionals
                 if let taken = places.dropFirst(position).first ?? places.last {
                     all.append(Given(taken: taken, value: argument))
+                } else {
+                    superfluous.append(argument)
                 }
                 position += 1
                 continue
             }
             let name = String(argument.prefix { $0 != "=" })
             guard let taken = shape[name] else {
-                let isOption = name.hasPrefix("--") && name.count > 2 && !["--help", "--version"].contains(name)
+                let isOption = name.hasPrefix("--") && name.count > 2 && name != "--help"
                 let letter = name.dropFirst().first
                 let isShort = !name.hasPrefix("--") && letter?.isLetter == true && shape["-\(letter ?? "-")"] == nil
                 if shape["-" + name] != nil || isShort && name != "-h" { unknown = unknown ?? name }
@@ -74,7 +78,8 @@ extension GivenArguments {
         }
         try given.refuseRepeatedNames()
         let flags = Set(arguments.prefix { $0 != "--" })
-        for flag in flags where flag.hasPrefix("--no-") && flags.contains("--" + flag.dropFirst("--no-".count)) {
+        for flag in flags
+        where flag.hasPrefix("--no-") && flag != given.unknown && flags.contains("--" + flag.dropFirst("--no-".count)) {
             throw .usage(
                 "--\(flag.dropFirst("--no-".count)) and \(flag) cannot be combined", hint: "use only one of them")
         }
@@ -83,22 +88,28 @@ extension GivenArguments {
             guard seen.insert(argument.taken.title).inserted else {
                 throw .usage(
                     "\(argument.taken.title) is given more than once",
-                    hint:
-                        "it takes one value: leave the others out; vaultctl \(given.words.joined(separator: " ")) --help "
-                        + "says which options are repeatable")
+                    hint: argument.taken.title == "--scope"
+                        ? "scopes go into one value, separated by blanks: --scope 'read write'"
+                        : "it takes one value: leave the others out; vaultctl \(given.words.joined(separator: " ")) --help "
+                            + "says which options are repeatable")
             }
         }
     }
 
-    /// Only one of two values of a name would be sent, or searched for.
+    /// Only one of two values of a name would be sent, or searched for; and a recipient who is named twice stands where
+    /// another one was meant.
     private func refuseRepeatedNames() throws(Failure) {
         var seen: Set<String> = []
-        for given in all where ["--parameter", "--metadata"].contains(given.taken.title) {
-            guard let name = given.value?.prefix(while: { $0 != "=" }) else { continue }
+        for given in all {
+            let isRecipient = ["age1...", "recipient"].contains(given.taken.valueName)
+            guard let value = given.value, given.taken.isRepeating,
+                isRecipient || ["--parameter", "--metadata", "--variable"].contains(given.taken.title)
+            else { continue }
+            let name = isRecipient ? value : String(value.prefix { $0 != "=" })
             guard seen.insert("\(given.taken.title) \(name)").inserted else {
                 throw .usage(
-                    "\(given.taken.title) names \(Printable.named(String(name))) more than once",
-                    hint: "a name has one value: leave the others out")
+                    "\(given.taken.title) names \(Printable.named(name, to: 80)) more than once",
+                    hint: isRecipient ? "leave the others out" : "a name has one value: leave the others out")
             }
         }
     }
@@ -126,8 +137,19 @@ extension GivenArguments {
         let check = "in a script, check that its variable is set"
         guard taken.takesValue else { throw .usage("\(name) is empty", hint: check) }
         throw ["path", "file", "directory"].contains(taken.valueName)
-            ? .usage("the path of \(name) is empty", hint: "name a file; \(check)")
-            : .usage("the value of \(name) is empty", hint: check)
+            ? .usage(
+                "the path of \(name) is empty",
+                hint: "name a \(taken.valueName == "directory" ? "directory" : "file"); \(check)")
+            : .usage("the value of \(name) is empty", hint: removal(name) ?? check)
+    }
+
+    /// `provider update acme --scope ''`
+    private func removal(_ name: String) -> String? {
+        let field = String(name.drop { $0 == "-" })
+        guard words == ["provider", "update"], ProviderUpdateOptions.Removable(rawValue: field) != nil else {
+            return nil
+        }
+        return "to take it away: --remove \(field); in a script, check that its variable is set"
     }
 
     private static func hasBlankAtEnd(_ text: String) -> Bool {

@@ -20,7 +20,7 @@ enum HelpText {
 
     /// `vaultctl help options`.
     static var commonOptions: String {
-        let text = VersionlessCommand.helpMessage()
+        let text = BareCommand.helpMessage()
         guard let start = text.firstRange(of: common) else { return text }
         let section = text[start.lowerBound...].drop { $0 == "\n" }
         let end = section.firstRange(of: own)?.lowerBound ?? section.endIndex
@@ -28,7 +28,7 @@ enum HelpText {
     }
 
     /// A command with the common options and nothing else.
-    private struct VersionlessCommand: ParsableCommand {
+    private struct BareCommand: ParsableCommand {
         static let configuration = CommandConfiguration(commandName: "vaultctl")
 
         @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions

@@ -7,7 +7,7 @@ enum LeadingOptions {
     static func moved(_ arguments: [String]) throws(Failure) -> [String] {
         var (options, path, rest) = ([String](), [String](), arguments[...])
         var command: any ParsableCommand.Type = RootCommand.self
-        while let next = rest.first, !command.configuration.subcommands.isEmpty {
+        while let next = rest.first, command.isGroup {
             if next.hasPrefix("-"), let size = size(of: next) {
                 options += rest.prefix(size)
                 rest = rest.dropFirst(size)
@@ -19,12 +19,13 @@ enum LeadingOptions {
                 break
             }
         }
-        // `provider profiles google` shows a profile: the command that is meant without a name is named.
-        if let meant = command.configuration.defaultSubcommand, let name = meant.configuration.commandName,
-            rest.first.map({ !["help", "--help", "-h"].contains($0) }) ?? true
+        // `provider profiles google` shows a profile: the command that is meant without a name is named. A verb that the
+        // group does not have is no name.
+        if let name = command.running.configuration.commandName, command.isGroup, command.runsByItself,
+            rest.first.map({ !["--help", "-h"].contains($0) && !CommandSuggestions.isVerb($0, of: command) }) ?? true
         {
             path.append(name)
-            command = meant
+            command = command.running
         } else if options.isEmpty {
             return arguments
         }
@@ -35,7 +36,7 @@ enum LeadingOptions {
             return Array(rest)
         }
         // An unknown command of `login` is better reported without the options in front of it.
-        return command.configuration.subcommands.isEmpty ? path + options + rest : path + rest
+        return command.isGroup ? path + rest : path + options + rest
     }
 
     /// The number of arguments that the option takes up; nil if it is not one of these.

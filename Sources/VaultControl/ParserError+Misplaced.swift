@@ -22,15 +22,20 @@ extension ParserError {
         let meant = CommandSuggestions(words + [path]).all.first
         if let meant, meant == "\(path) \(words.joined(separator: " "))" { return "did you mean: vaultctl \(meant)" }
         if let hint = slip(path, of: command, known) { return hint }
+        if let hint = flag(of: command) ?? repeated(path, of: command) { return hint }
+        if words == ["doctor"], DoctorFinding.Check.allCases.contains(where: { $0.rawValue == path }) {
+            return "it runs all checks; what one of them finds: vaultctl doctor | grep -w \(path)"
+        }
         if words == ["init"], GivenArguments(arguments)?.value(of: "--vault") == nil {
             return "a vault is named by its option: --vault \(Printable.path(path))"
         }
+        if words == ["import", "run"], FileKind(path) != nil { return "it takes one <source>: run it for each" }
         if words == ["request"], PathProblem.scheme(of: path) != nil { return "it takes one <url>: run it for each" }
-        if let hint = Self.misplaced[words.joined(separator: " ")] { return hint }
+        if let hint = Self.misplaced[words.joined(separator: " ")] ?? assignment(path, of: command) { return hint }
         let isTarget = usage?.contains("<target>") == true
         if known.contains("--vault"), !isTarget, let hint = absentVault(path, among: known, of: command) { return hint }
         if let hint = secondValue(path, of: command, files: true) { return hint }
-        if let hint = Self.option(for: path, among: known, of: command) { return hint }
+        if let hint = option(for: path, among: known, of: command) { return hint }
         if words.last == "list", ["all", "everything", "*"].contains(path) { return "it lists all: leave \(path) out" }
         if let hint = secondValue(path, of: command) ?? idOfLogin(path) { return hint }
         return name(path, among: known, of: command) ?? superfluous(path, of: command)
@@ -94,10 +99,13 @@ extension ParserError {
     ) -> String? {
         guard let index = arguments.lastIndex(of: word), index > 1, case let option = arguments[index - 2],
             let taken = CommandShape(of: command)[option], taken.takesValue, !LeadingOptions.withValue.contains(option),
-            !files || ["path", "file", "directory"].contains(taken.valueName ?? "")
+            !files || ["path", "file", "directory", "time", "when"].contains(taken.valueName ?? "")
         else { return nil }
-        return "\(option) takes one value, \(Printable.shortened(arguments[index - 1])): leave "
-            + "\(Printable.shortened(word)) out"
+        // A secret may have been typed in the middle of its file's name, or beside it.
+        let parts = [arguments[index - 1], word].map { part in
+            SecretArguments.mayBeSecret(part) ? part.prefix(4) + "…" : Printable.shortened(part)
+        }
+        return "\(option) takes one value, \(parts[0]): leave \(parts[1]) out"
     }
 
     private func idOfLogin(_ word: String) -> String? {
@@ -114,7 +122,7 @@ extension ParserError {
         _ path: String, among known: [String], of command: any ParsableCommand.Type
     ) -> String? {
         switch FileKind(path) {
-        case .directory? where Self.option(for: path, among: known, of: command) == nil:
+        case .directory? where option(for: path, among: known, of: command) == nil:
             "\(Printable.path(path)) is a directory; a vault is a file, and named by its option: --vault PATH"
         case nil where [".vault", ".db", ".sqlite"].contains(where: path.hasSuffix):
             "a vault is named by its option: --vault \(Printable.path(path))"
@@ -185,7 +193,7 @@ extension ParserError {
         }
         let (first, second) = (Printable.shortened(value), Printable.shortened(word))
         switch taken.valueName ?? "" {
-        case "scope", "text", "when", "date":
+        case "scope", "text", "when", "moment", "date":
             return word == "ago"
                 ? "it is counted back from now: leave ago out"
                 : "a value with blanks goes into quotation marks: \(option) '\(first) \(second)'"
@@ -197,8 +205,8 @@ extension ParserError {
     }
 
     /// The command's own option for such a value: a time, or a file.
-    private static func option(for text: String, among names: [String], of command: any ParsableCommand.Type) -> String?
-    {
+    private func option(for text: String, among names: [String], of command: any ParsableCommand.Type) -> String? {
+        let given = arguments.map { String($0.prefix { $0 != "=" }) }
         if text.hasPrefix("age1"), let option = ["--recipient", "--for"].first(where: names.contains) {
             return "a recipient goes with its option: \(option) \(Printable.shortened(text))"
         }
@@ -207,6 +215,16 @@ extension ParserError {
         }
         let isTime = TimeSpan(argument: text) != nil || CalendarTime(argument: text) != nil
         let isFile = [.unknown, .pem].contains(FileKind(text)) || text.contains { "./".contains($0) }
+        if let scheme = PathProblem.scheme(of: text), scheme.hasPrefix("http"), names.contains("--issuer"),
+            !given.contains("--issuer"), ["add", "register"].contains(words.last)
+        {
+            return "an issuer goes with its option: --issuer \(Printable.shortened(text))"
+        }
+        if UInt(text) != nil, let name = names.first(where: { ["--last", "--limit"].contains($0) }),
+            !given.contains(name)
+        {
+            return "a number goes with its option: \(name) \(text)"
+        }
         guard isTime || isFile && !text.contains("@") && PathProblem.scheme(of: text) == nil else { return nil }
         let shape = CommandShape(of: command)
         // `backup verify bk/*`: an existing file is not an output file.
@@ -214,9 +232,12 @@ extension ParserError {
             return FileKind(text) == nil ? nil : "it takes one at a time: run it for each"
         }
         let isDate = TimeSpan(argument: text) == nil
-        let kinds = isTime ? (isDate ? ["when", "date"] : ["when", "time"]) : ["path", "file", "directory"]
+        let kinds =
+            isTime
+            ? (isDate ? ["when", "moment", "date"] : ["when", "moment", "time"]) : ["path", "file", "directory"]
         let name = names.first { name in
             !LeadingOptions.withValue.contains(name) && kinds.contains(shape[name]?.valueName ?? "")
+                && (shape[name]?.isRepeating == true || !given.contains(name))
         }
         if name == nil, !isTime {
             // What verifies or acts would overwrite the file that it was meant to read.
@@ -230,12 +251,18 @@ extension ParserError {
     }
 
     private static let misplaced = [
-        "audit verify": "it checks the vault's own audit log; a file that was exported is not read",
+        "audit verify":
+            "it checks the vault's own audit log, and reads no export; a row and its link: vaultctl audit export --jsonl "
+            + "--since ROW",
         "backup list":
             "it lists the backups that the vault remembers, wherever they are; to check one: vaultctl backup verify PATH",
         "tenant list": "a tenant's users: vaultctl user list --tenant NAME",
         "events": "the last ones: --last 10; from a cursor on: --after start; new ones: --follow",
         "request": "a method goes with -X, a header field with -H, a body with -d",
+        "serve": "it runs until SIGTERM or SIGINT, and reads its policy again on SIGHUP",
+        "restore hold": "it holds all logins; each provider is released by: vaultctl restore accept",
+        "damage show": "a row is one word, as vaultctl damage list shows it: login#1",
+        "import run": "the source's name goes with its option: --name NAME",
         "witness accept": "a witness is named by its option: --witness PATH",
         "witness begin": "a witness is named by its option: --witness PATH",
         "witness show": "a witness is named by its option: --witness PATH",
@@ -253,7 +280,7 @@ extension ParserError {
     /// The command line with its command in front, if an option that only some commands have precedes it.
     var late: String? {
         guard message.hasPrefix("Unknown option '"),
-            CommandTree.command(words)?.configuration.subcommands.isEmpty != true
+            CommandTree.command(words)?.runsByItself != true
         else { return nil }
         let plain = arguments.filter { !$0.hasPrefix("-") }
         let command = CommandTree.leaves.first { leaf in
@@ -261,7 +288,8 @@ extension ParserError {
             for word in plain where word == rest.first { rest = rest.dropFirst() }
             return rest.isEmpty
         }
-        guard let command, let typed = unknown?.name, let known = CommandTree.command(command).map(OptionNames.names),
+        guard let command, let typed = unknown?.name,
+            let known = CommandTree.command(command).map({ OptionNames.names(of: $0.running) }),
             known.contains(OptionNames.short[typed] ?? typed)
         else { return nil }
         var (rest, line) = (command[...], [String]())

@@ -26,7 +26,7 @@ struct ParserError {
         if let invalid { return invalid.sentence }
         if let unknown {
             if late != nil { return "\(unknown.name) comes before the command" }
-            if CommandTree.command(words)?.configuration.subcommands.isEmpty == false, !words.isEmpty {
+            if CommandTree.command(words)?.runsByItself == false, !words.isEmpty {
                 return "a command is missing between vaultctl \(words.joined(separator: " ")) and \(unknown.name)"
             }
             return "unknown option '\(unknown.name)'" + (unknown.suggestion.map { ". Did you mean '\($0)'?" } ?? "")
@@ -77,6 +77,11 @@ struct ParserError {
         guard !isArgument || !["--file", "--path", "-f"].contains(name) else { return (name, nil) }
         let isTarget = usage?.contains("<target>") == true && !isForm(of: name)
         guard !isTarget || !["--output", "--out", "-o"].contains(name) else { return (name, nil) }
+        if ["--output", "--out", "-o"].contains(name), !isForm(of: name),
+            let own = OptionNames.names(of: command).first(where: { ["--output", "--out"].contains($0) })
+        {
+            return (name, own)
+        }
         // `--expired` is a state.
         let state = StateOption(argument: String(name.drop { $0 == "-" }))
         if let state, OptionNames.names(of: command).contains("--state") {
@@ -100,7 +105,7 @@ struct ParserError {
         return value(of: name) != nil && !isForm(of: name)
     }
 
-    private func value(of name: String) -> String? {
+    func value(of name: String) -> String? {
         arguments.first { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.count + 1)) }
             ?? arguments.firstIndex(of: name).flatMap { arguments.dropFirst($0 + 1).first }
     }
@@ -110,11 +115,29 @@ struct ParserError {
         return value(of: name).map { forms.contains($0.lowercased()) } ?? false
     }
 
+    /// The words that the command does not take. The parser does not report them if something else is wrong, too.
+    private var strays: [String] {
+        guard let command = CommandTree.command(words), let given = GivenArguments(arguments) else { return [] }
+        let places = CommandShape(of: command.running).positionals
+        guard places.last?.isRepeating != true else { return [] }
+        return given.all.filter { $0.taken.kind == "positional" }.compactMap(\.value).dropFirst(places.count)
+            + given.superfluous
+    }
+
     /// What an option without its value needs.
     private var missing: [String] {
         if message.lowercased().hasPrefix("missing expected argument") {
             if arguments.contains("--") { return ["words after -- are not options: leave -- out"] }
             if let dash = Self.dash(arguments) { return [dash] }
+            let option = message.drop { $0 != "'" }.dropFirst().prefix { $0 != "'" }
+            if ["--user ", "--provider "].contains(where: option.hasPrefix), strays.count == 1 {
+                return ["a name goes with its option: \(option.prefix { $0 != " " }) \(Printable.shortened(strays[0]))"]
+            }
+            if let given = GivenArguments(arguments), given.words == ["provider", "add"],
+                let hint = ProviderAddCommand.profileHint(given.value(of: "NAME"), given.value(of: "--profile"))
+            {
+                return [hint]
+            }
         }
         let front = "Missing value for '"
         guard message.hasPrefix(front) else { return [] }
@@ -124,16 +147,15 @@ struct ParserError {
         return InvalidValue(value: "", option: option).hints
     }
 
-    private func elsewhere(_ option: String) -> String? {
-        Self.elsewhere["\(words.joined(separator: " ")) \(option)"] ?? Self.elsewhere[option]
-    }
-
     /// Options that select several logins do not select the single login that a command takes.
     private func choosing(by option: String) -> String? {
         guard usage?.contains("[<login>]") == true, !hasArgument else {
             return nil
         }
         switch option {
+        case "--provider" where ["revoke", "remove", "terminate"].contains(words.last):
+            return "it takes one login, by its id; all of a provider are ended by: vaultctl login end --provider NAME "
+                + "--by \(words.last ?? "")"
         case "--provider", "-p", "--label", "--state":
             let given = GivenArguments(
                 ["login", "list"] + arguments.drop { $0 != option && !$0.hasPrefix(option + "=") })
@@ -147,58 +169,6 @@ struct ParserError {
         default: return nil
         }
     }
-
-    /// Options of another command.
-    private static let elsewhere = [
-        "--color": "colours are for terminals alone, and not if NO_COLOR is set",
-        "--no-color": "colours are for terminals alone, and not if NO_COLOR is set",
-        "doctor --provider": "it checks everything; to try one provider: vaultctl provider test NAME",
-        "init --force": "a vault is never overwritten: name the path of a new one",
-        "key rotate --root": "it replaces the root key without that",
-        "maintain --every": "it renews when something is due; once: --once",
-        "migrate up --to": "it goes to the newest version that this vaultctl knows",
-        "login complete --callback-url-file": "a file is read by standard input: --callback-url - <FILE",
-        "provider remove --force":
-            "a provider with logins stays; end them first: vaultctl login end --provider NAME",
-        "provider update --name": "a provider keeps its name: its logins have it",
-        "migrate up --dry-run": "what it would do: vaultctl migrate plan",
-        "provider register --client-id":
-            "the server gives the client its id; a client that has one: vaultctl provider add",
-        "key test --new-key-file": "the key that is tried is the one that opens: --key-file PATH",
-        "login list --login": "to look at one: vaultctl login show LOGIN",
-        "login list --id": "to look at one: vaultctl login show LOGIN",
-        "login end --login": "one login is ended by: vaultctl login revoke LOGIN, or login remove",
-        "login show --reveal": "a token is shown by: vaultctl token get LOGIN --reveal",
-        "user list --user": "to look at one: vaultctl user show ID",
-        "user list --state": "disabled users alone: --disabled",
-        "audit prune --before": "by age: --keep 90d",
-        "doctor --fix": "it changes nothing: each finding has a hint",
-        "maintain --background": "it stays in the foreground, for systemd to start: man tokenvault-operating",
-        "maintain --daemon": "it stays in the foreground, for systemd to start: man tokenvault-operating",
-        "maintain --interval": "it renews when something is due; once: --once",
-        "key rotate --every": "it is done once; on a schedule: vaultctl maintain --rotate-root-every 30d",
-        "events --since": "events go by number, --after or --last; by time: vaultctl audit list --since 2h",
-        "import run --format": "the format is recognised; whose store it is: --kind KIND",
-        "request --head": "the method goes with its option: -X HEAD",
-        "request -I": "the method goes with its option: -X HEAD",
-        "request -k": "a server's certificate is always checked; for a private authority: --ca-file FILE",
-        "witness begin --file": "a witness is named by its option: --witness PATH",
-        "verify --backup": "to check a backup: vaultctl backup verify BACKUP",
-        "restore accept --all": "for each provider: --provider NAME; for logins without one: --app",
-        "restore hold --provider": "it holds all logins; each provider is released by: vaultctl restore accept",
-        "restore status --provider": "it lists every provider",
-        "outbox list --provider": "each line names its provider: vaultctl outbox list | grep NAME",
-        "outbox retry --provider": "it takes revocations; without any, it tries all that are due",
-        "maintain --user": "it renews all logins; one: vaultctl login refresh",
-        "maintain --provider": "it renews all logins; one: vaultctl login refresh",
-        "export --login": "logins are chosen by: --user ID, or --provider NAME",
-        "export --state": "logins are chosen by: --user ID, or --provider NAME",
-        "import accept --all": "without --probe it accepts all logins of the source",
-        "login end --all": "name which: --provider NAME, --user ID or --state STATE",
-        "status --user": "a user's logins: vaultctl login list --user ID",
-        "status --watch": "what happens: vaultctl events --follow",
-        "token client --user": "a user's token: vaultctl token get --user ID",
-    ]
 
     /// For a command that asks no question: an option that would answer it is unnecessary.
     private var needless: String? {
@@ -236,7 +206,8 @@ struct ParserError {
         let isOne =
             arguments.count == 1
             && (["login", "login-id", "id", "slot", "name", "backup"].contains(name)
-                || self.words.first == String(name))
+                // `provider profiles NAME` names no provider.
+                || self.words.first == String(name) && self.words.count == 2)
         return isOne ? String(arguments[0]) : nil
     }
 
@@ -256,21 +227,28 @@ struct ParserError {
             return ["an option and its value are two words: leave the quotation marks around them out"]
         }
         if words.isEmpty, let name = unknown?.name, case let word = String(name.drop { $0 == "-" }),
-            CommandTree.command([word])?.configuration.subcommands.isEmpty == true, name != "--version"
+            CommandTree.command([word])?.runsByItself == true, name != "--version"
         {
             return ["a command has no hyphens: vaultctl \(word)"]
         }
         if let late { return ["the command comes first: \(late)"] }
         var hints = invalid?.hints ?? missing
-        if let name = unknown?.name, namesOutputFile(name) {
+        if let name = unknown?.name, namesOutputFile(name), elsewhere(name) == nil {
             hints.append("this command prints to standard output: add > FILE")
         }
         if let argument {
             hints.append("it is an argument, not an option: \(argument)")
-        } else if let hint = unknown.flatMap({ elsewhere($0.name) ?? choosing(by: $0.name) }) {
+        } else if let hint = unknown.flatMap({
+            elsewhere($0.name) ?? choosing(by: $0.name) ?? each($0) ?? variable($0) ?? another($0)
+        }) {
             hints.append(hint)
         }
         if let hint = misplaced ?? needless { hints.append(hint) }
+        if hints.isEmpty, unknown == nil, let stray = strays.first,
+            let hint = ParserError("Unexpected argument '\(stray)'", usage: usage, arguments).misplaced
+        {
+            hints.append(hint)
+        }
         guard let usage else { return hints + ["vaultctl --help lists all commands"] }
         let command = (["vaultctl"] + words).joined(separator: " ")
         if message.hasPrefix("Unexpected argument 'help'") || message.hasPrefix("Unexpected argument '?'") {

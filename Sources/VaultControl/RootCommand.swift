@@ -1,5 +1,4 @@
 import ArgumentParser
-import TokenVault
 
 struct RootCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -12,8 +11,9 @@ struct RootCommand: ParsableCommand {
 
             Exit codes: 0 ok, 1 usage, 2 not found, 3 partly done, 4 tampering or damage, 5 rollback suspected or \
             held, 6 busy, 7 key, 8 login dead, 9 provider or network, 10 this machine (disk, permissions).
+
+            vaultctl --version shows the version.
             """,
-        version: TokenVaultVersion.current,
         subcommands: [
             InitCommand.self, StatusCommand.self, DoctorCommand.self, VerifyCommand.self, MigrateCommand.self,
             ProviderCommand.self,
@@ -22,7 +22,7 @@ struct RootCommand: ParsableCommand {
             OutboxCommand.self, DamageCommand.self, AuditCommand.self, WitnessCommand.self, EventsCommand.self,
             ReportCommand.self,
             BackupCommand.self, RestoreCommand.self, ImportCommand.self, ExportCommand.self, MoveCommand.self,
-            MaintainCommand.self,
+            MaintainCommand.self, ServeCommand.self,
             VersionCommand.self,
         ]
     )

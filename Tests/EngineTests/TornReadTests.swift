@@ -98,7 +98,7 @@ import VaultCrypto
         case session, sessionOfLogin, namedSession, sessionOfMany, login, loginOfMany, logins, loginsOfMany
         case user, users, userId, providersOfUser, provider, providerByName, providers, trail, trailPage, outbox
         case outboxEntry, replies, intents, keySlots, slotsOfKey, depths, statistics, damage, damagedRow, held, moving
-        case movingRequests, due, untold, verification, witness, rootRotation
+        case pendingLogIns, due, untold, verification, witness, rootRotation
 
         /// What is called damaged though nothing is.
         fileprivate func damage(_ store: any VaultStore, _ scene: Scene) async throws -> [String] {
@@ -142,7 +142,7 @@ import VaultCrypto
                     if error != .isWhole(name), error != .notFound(.damagedRow) { return ["\(error as Any)"] }
                 case .held: _ = try await store.heldLogins(of: scene.provider, limit: 10)
                 case .moving: _ = try await store.movingUsers(after: nil, users: 10, logins: 100)
-                case .movingRequests: _ = try await store.movingRequests(after: nil, limit: 10)
+                case .pendingLogIns: _ = try await store.pendingLogIns(after: nil, limit: 10)
                 case .due: _ = try await store.dueLogins(before: scene.vault.now, limit: 10)
                 case .untold: _ = try await store.unreportedFailures(limit: 10)
                 case .verification: return try await store.verify().findings.map { "\($0)" }
@@ -159,7 +159,7 @@ import VaultCrypto
     }
 
     /// Every fifth query of a reading; every query in longer runs.
-    private static let step = Depth.pick(brief: 5, nightly: 1, deep: 1)
+    private static let step = Depth.pick(brief: 10, nightly: 1, deep: 1)
 
     @Test(arguments: Change.allCases)
     func whatIsReadIsOfOneMoment(_ change: Change) async throws {

@@ -153,6 +153,7 @@ struct FailoverTests {
         }
         await #expect { _ = try await store.login(login) } throws: { ($0 as? StoreError)?.code == .busy }
         try await eventually { !store.ownsItsLock }
+        #expect(store.lockLoss.code == .busy)
         try cluster.standby.start()
         try await cluster.goOn { try #require(try await store.login(login).session.label == "on the new one") }
         #expect(try await !store.login(login).isHeld)

@@ -34,7 +34,7 @@ struct PrefetchTests {
         #expect(try await vault.store.verify().findings == [])
     }
 
-    /// Two processes that write in turn: what each looks at first comes on the journey of its turn.
+    /// Two processes that write in turn: what each looks at first comes in the same round trip as the lock.
     @Test func lookingAtWhatOthersWroteCostsNoJourneyOfItsOwn() async throws {
         let vault = try ServerVault()
         let login = try await vault.store.insertLogin(vault.draft("a")).handle

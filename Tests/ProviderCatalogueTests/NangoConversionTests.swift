@@ -167,35 +167,49 @@ struct NangoConversionTests {
     private static let nine = (1...9).map { "a\($0): '${connectionConfig.v\($0)}'" }.joined(separator: ", ")
 
     @Test(arguments: [
-        ("auth_mode: API_KEY", "mode"), ("authorization_params: {response_type: id_token}", "responseType"),
-        ("token_params: {grant_type: password}", "grantType"), ("refresh_params: {grant_type: x}", "grantType"),
-        ("authorization_url_fragment: x", "fragment"), ("authorization_url_skip_encode: [scopes]", "unescapedScopes"),
-        ("authorization_url_replacements: {response_type: ''}", "removedParameter"),
-        ("authorization_url_replacements: {state: x}", "renamedState"),
-        ("authorization_url_replacements: {'%2B': '+'}", "renaming"),
-        ("authorization_url_replacements: {client_id: code}", "renaming"),
-        ("authorization_params: {client_id: x}", "parameter"), ("token_params: {code: x}", "parameter"),
-        ("authorization_params: {a: '${random}'}", "template"), ("scope_separator: '; '", "scopeSeparator"),
-        ("token_request_auth_method: custom", "authentication"), ("require_client_certificate: true", "certificate"),
-        ("authorization_code_param_in_webhook: x", "codeByWebhook"), ("installation: outbound", "codeByWebhook"),
-        ("refresh_url: 'http://acme.example'", "endpoint"), ("refresh_url: '${connectionConfig.a}/b'", "endpoint"),
-        ("refresh_url: 'https://a.example/#b'", "endpoint"), ("refresh_url: 'https://a.example/${now}'", "template"),
-        ("refresh_url: 'https://a.example:${connectionConfig.p}/'", "endpoint"),
-        ("refresh_url: 'https://u@${connectionConfig.h}/'", "endpoint"),
-        ("authorization_params: {a: '${connectionConfig.apiKey}'}", "secretVariable"),
+        ("auth_mode: API_KEY", NangoObstacle.mode("API_KEY")),
+        ("authorization_params: {response_type: id_token}", .responseType),
+        ("token_params: {grant_type: password}", .grantType),
+        ("refresh_params: {grant_type: x}", .grantType),
+        ("authorization_url_fragment: x", .fragment),
+        ("authorization_url_skip_encode: [scopes]", .unescapedScopes),
+        ("authorization_url_replacements: {response_type: ''}", .removedParameter("response_type")),
+        ("authorization_url_replacements: {state: x}", .renamedState),
+        ("authorization_url_replacements: {'%2B': '+'}", .renaming("%2B")),
+        ("authorization_url_replacements: {client_id: code}", .renaming("client_id")),
+        ("authorization_params: {client_id: x}", .parameter("client_id")),
+        ("token_params: {code: x}", .parameter("code")),
+        ("authorization_params: {a: '${random}'}", .template("a")),
+        ("scope_separator: '; '", .scopeSeparator),
+        ("token_request_auth_method: custom", .authentication),
+        ("require_client_certificate: true", .certificate),
+        ("authorization_code_param_in_webhook: x", .codeByWebhook),
+        ("installation: outbound", .codeByWebhook),
+        ("refresh_url: 'http://acme.example'", .endpoint("refresh_url")),
+        ("refresh_url: '${connectionConfig.a}/b'", .endpoint("refresh_url")),
+        ("refresh_url: 'https://a.example/#b'", .endpoint("refresh_url")),
+        ("refresh_url: 'https://a.example/${now}'", .template("refresh_url")),
+        ("refresh_url: 'https://a.example:${connectionConfig.p}/'", .endpoint("refresh_url")),
+        ("refresh_url: 'https://u@${connectionConfig.h}/'", .endpoint("refresh_url")),
+        ("authorization_params: {a: '${connectionConfig.apiKey}'}", .secretVariable("apiKey")),
         (
             "authorization_params: {a: '${connectionConfig.b}'}\nconnection_config:\n    b:\n        secret: true",
-            "secretVariable"
+            .secretVariable("b")
         ),
-        ("proxy:\n    headers:\n        cookie: '${accessToken}'", "header"),
-        ("authorization_params: {\(nine)}", "tooManyVariables"),
+        ("proxy:\n    headers:\n        cookie: '${accessToken}'", .header("cookie")),
+        ("authorization_params: {\(nine)}", .tooManyVariables),
     ])
-    func whatCannotBeSaidHasAReason(lines: String, code: String) {
+    func whatCannotBeSaidHasAReason(lines: String, reason: NangoObstacle) {
         // The last of two lines of one name would be refused by the reader.
         let own = lines.hasPrefix("auth_mode") ? Self.plain.replacing("    auth_mode: OAUTH2\n", with: "") : Self.plain
         let obstacle = obstacle(lines, in: own)
-        #expect(obstacle?.code == code)
-        #expect(obstacle?.description.isEmpty == false)
+        #expect(obstacle == reason && !reason.description.isEmpty)
+    }
+
+    @Test func otherYAMLIsNoCatalogue() {
+        for text in ["{}", "services:\n    app:\n        image: x\n"] {
+            #expect(throws: CatalogueError.self) { try NangoProvider.all(in: Array(text.utf8)) }
+        }
     }
 
     @Test func aliasesHaveTheMembersOfTheOther() throws {
@@ -208,10 +222,11 @@ struct NangoConversionTests {
     }
 
     @Test(arguments: [
-        "one:\n    alias: one\n", "one:\n    alias: two\ntwo:\n    alias: one\n", "one:\n    alias: none\n",
+        ("one:\n    alias: one\n", NangoObstacle.endlessAlias),
+        ("one:\n    alias: two\ntwo:\n    alias: one\n", .endlessAlias), ("one:\n    alias: none\n", .aliasOfNothing),
     ])
-    func aliasesOfNothingAreRefused(catalogue: String) {
-        #expect(obstacle("", in: catalogue, named: "one") == .aliasOfNothing)
+    func aliasesOfNothingAreRefused(catalogue: String, why: NangoObstacle) {
+        #expect(obstacle("", in: catalogue, named: "one") == why)
     }
 
     @Test func requestsByCodeAndOtherNamesAreRefused() {

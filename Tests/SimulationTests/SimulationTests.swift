@@ -9,7 +9,7 @@ struct SimulationTests {
         return (run.exitCode, run.output)
     }
 
-    private static let schedules = "\(Depth.pick(brief: 100, nightly: 1_000, deep: 1_000))"
+    private static let schedules = "\(Depth.pick(brief: 30, nightly: 1_000, deep: 1_000))"
 
     @Test func schedulesKeepTheInvariants() async throws {
         let (status, output) = try await simulate("--from", "900001", "--schedules", Self.schedules)
@@ -30,8 +30,15 @@ struct SimulationTests {
     }
 
     @Test func aRefusalOfEverybodyCostsWhatTheFuseLetsThrough() async throws {
-        let worlds = "\(Depth.pick(brief: 10, nightly: 40, deep: 400))"
+        let worlds = "\(Depth.pick(brief: 3, nightly: 40, deep: 400))"
         let (status, output) = try await simulate("--from", "900001", "--refusals", worlds)
+        #expect(status == 0, "\(output)")
+        print(output, terminator: "")
+    }
+
+    @Test func aProviderThatChangesItsRulesIsReportedAndNoOther() async throws {
+        let seeds = "\(Depth.pick(brief: 1, nightly: 12, deep: 100))"
+        let (status, output) = try await simulate("--from", "900001", "--drifts", seeds)
         #expect(status == 0, "\(output)")
         print(output, terminator: "")
     }

@@ -12,6 +12,7 @@ READERS = {
     "TokenVaultHummingbird": ["Foundation", "Hummingbird", "TokenVault", "TokenVaultHummingbird"],
     "TokenVaultTesting": ["Foundation", "Testing", "TokenVault", "TokenVaultTesting"],
     "DevAuthorizationServer": ["DevAuthorizationServer", "Foundation", "Testing"],
+    "TokenVaultResources": ["Foundation", "TokenVault", "TokenVaultResources"],
     "TokenVaultPostgreSQL": ["Foundation", "TokenVault", "TokenVaultPostgreSQL"],
     "VaultImport": ["Foundation", "TokenVault", "VaultImport"],
 }

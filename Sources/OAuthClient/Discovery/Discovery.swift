@@ -4,12 +4,12 @@ import HTTPTypes
 public enum Discovery {
     /// Asks the issuer for its metadata and rejects a document that names another issuer or an insecure endpoint.
     ///
-    /// The second location is tried whenever the first has no document: a server behind a web app answers an unknown
-    /// path with a page, and others with their own error.
+    /// The next location is tried whenever one has no document: a server behind a web app answers an unknown path with a
+    /// page, and others with their own error.
     ///
     /// - Parameters:
     ///   - issuer: the server, as its tokens and documents name it.
-    ///   - transport: sends the requests: one, or two if the first location has no document.
+    ///   - transport: sends the requests, one for each location up to the first that has a document.
     ///   - allowsInsecureLoopback: accepts `http` endpoints on this machine.
     ///   - limits: how long each request may take, and how large a document may be.
     /// - Throws: ``DiscoveryError``.
@@ -28,7 +28,7 @@ public enum Discovery {
                 failures.append(error)
             }
         }
-        // An error from one location says more than a missing document at the other.
+        // An error from one location says more than a missing document at the others.
         throw failures.first { $0.code != .notFound } ?? DiscoveryError(.notFound)
     }
 
@@ -55,10 +55,12 @@ public enum Discovery {
         }
     }
 
-    /// RFC 8414 puts its well-known part before the issuer's path, OpenID Connect after it.
+    /// RFC 8414 puts the well-known part before the issuer's path, that of OpenID Connect, too (§5); OpenID Connect itself
+    /// puts it after the path.
     static func paths(of issuer: Issuer) -> [String] {
         var path = issuer.url.path[...]
         if path.hasSuffix("/") { path.removeLast() }
-        return ["/.well-known/oauth-authorization-server\(path)", "\(path)/.well-known/openid-configuration"]
+        let (oauth, openID) = ("/.well-known/oauth-authorization-server", "/.well-known/openid-configuration")
+        return path.isEmpty ? [oauth, openID] : [oauth + path, openID + path, path + openID]
     }
 }

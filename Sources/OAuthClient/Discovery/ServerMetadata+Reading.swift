@@ -39,6 +39,7 @@ extension ServerMetadata {
         requirePushedAuthorizationRequests = try reader.flag("require_pushed_authorization_requests")
         tlsClientCertificateBoundAccessTokens = try reader.flag("tls_client_certificate_bound_access_tokens")
         mtlsEndpointAliases = try reader.endpoints("mtls_endpoint_aliases", &unread)
+        clientIDMetadataDocumentSupported = try reader.flag("client_id_metadata_document_supported")
         unreadMembers = unread
     }
 }

@@ -27,6 +27,9 @@ public struct ServerMetadata: Hashable, Sendable {
     public var tlsClientCertificateBoundAccessTokens: Bool
     /// Alternative endpoints for clients that present a certificate, by name, such as `token_endpoint` (RFC 8705 §5).
     public var mtlsEndpointAliases: [String: EndpointURL]
+    /// Whether a client may have the URL of its metadata as its id
+    /// (draft-ietf-oauth-client-id-metadata-document-01).
+    package internal(set) var clientIDMetadataDocumentSupported = false
     /// Members of the document with unexpected values, which were ignored or read leniently. None of them protects
     /// anything.
     public internal(set) var unreadMembers: [String] = []

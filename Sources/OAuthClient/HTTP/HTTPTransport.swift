@@ -27,12 +27,17 @@ public protocol HTTPTransport: Sendable {
 
     /// Whether it sends plain `http` to servers on this machine, for development. By default it does not.
     var allowsInsecureLoopback: Bool { get }
+
+    /// Whether it connects to addresses outside the public network: this machine, private networks, metadata services. A service
+    /// whose users bring addresses must not. By default it may.
+    var mayReachPrivateAddresses: Bool { get }
 }
 
 extension HTTPTransport {
     public func shutdown() async {}
 
     public var allowsInsecureLoopback: Bool { false }
+    public var mayReachPrivateAddresses: Bool { true }
 
     public func send(
         _ request: HTTPRequest, body: [UInt8], limits: HTTPLimits, showing certificate: ClientCertificate

@@ -62,9 +62,7 @@ extension ProviderProfile {
                     detail: "this parameter is the client's own")
             }
             for parameter in parameters {
-                let names = (VariableText.parts(of: parameter.value) ?? []).compactMap { part in
-                    if case .variable(let name) = part { name } else { nil }
-                }
+                let names = VariableText.names(of: parameter.value)
                 guard names.allSatisfy({ name in variables.contains { $0.name == name } }) else {
                     throw ProfileError(
                         .notAllowed, file: file, field: "request.\(section).\(parameter.name)",

@@ -6,6 +6,8 @@ extension ProviderProfile {
     package var assertionAlgorithm: ClientAssertionKey.Algorithm? { client.assertionAlgorithm }
     /// Whether access tokens must be bound to a DPoP key or a certificate, and only the client's methods are allowed.
     package var requiresBoundTokens: Bool { client.boundTokens }
+    /// Whether a client's id is the URL of its metadata.
+    package var clientIDIsDocument: Bool { client.idIsDocument }
     /// Whether callbacks must name the issuer (RFC 9207).
     package var requiresIssuerInCallback: Bool { client.issuerInCallback }
     /// Whether logins are bound to a DPoP key (RFC 9449).

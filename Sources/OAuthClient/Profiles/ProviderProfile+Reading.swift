@@ -144,6 +144,7 @@ extension ProviderProfile {
         rules.assertionAlgorithm = try section.choice("assertionAlgorithm", ClientAssertionKey.Algorithm.self)
         if let bound = try section.flag("boundTokens") { rules.boundTokens = bound }
         if let days = try section.seconds("secretLifetimeSeconds", in: 86_400...century) { rules.secretLifetime = days }
+        if let isDocument = try section.flag("idIsDocument") { rules.idIsDocument = isDocument }
         if let named = try section.flag("issuerInCallback") { rules.issuerInCallback = named }
         if let missing = try section.flag("idTokenMayBeMissing") { rules.idTokenMayBeMissing = missing }
         rules.idTokenAlgorithms = try section.texts("idTokenAlgorithms")

@@ -13,7 +13,7 @@ extension ProviderProfile {
         package var codeMembers = ["error"]
 
         /// The header that APIs want the token in.
-        package var header = "Authorization"
+        package var header = HTTPField.Name.authorization
         /// The word before the token; nil for the token's own type, empty for none.
         package var scheme: String?
 
@@ -62,7 +62,7 @@ extension ProviderProfile {
             guard let name = HTTPField.Name(header), !Self.ownHeaders.contains(name.canonicalName) else {
                 throw section.failure(.notAllowed, "header", "expected the name of a header for tokens")
             }
-            rules.header = header
+            rules.header = name
         }
         rules.scheme = try section.emptyOrText("scheme")
         guard rules.scheme.map({ $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } }) ?? true else {

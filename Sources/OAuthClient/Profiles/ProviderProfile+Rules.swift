@@ -28,6 +28,9 @@ extension ProviderProfile {
         /// Whether only ``authentication`` and tokens bound to a key or a certificate are accepted (RFC 9449, RFC
         /// 8705).
         package var boundTokens = false
+        /// Whether a client's id is the URL of its metadata, and clients are registered nowhere
+        /// (draft-ietf-oauth-client-id-metadata-document).
+        package var idIsDocument = false
         /// Whether callbacks must name the issuer (RFC 9207), whatever the metadata says.
         package var issuerInCallback = false
         /// Whether the provider is known to send no id token although `openid` was requested. Then only PKCE protects a

@@ -8,6 +8,11 @@ extension ProviderProfile {
 
     private static let byName = Dictionary(shipped.map { ($0.name, $0) }) { first, _ in first }
 
+    /// The file of a profile that ships with the library.
+    package static func shippedFile(_ name: String) -> [UInt8]? {
+        ShippedProfiles.files.first { $0.name == name }?.text
+    }
+
     /// A server that follows the RFCs: the default where no profile was chosen.
     public static let generic = ProviderProfile(name: "generic", title: "A server that keeps to the RFCs")
 

@@ -44,20 +44,6 @@ extension ProviderProfile {
         return rules
     }
 
-    /// Checks the values of a log-in before they touch an address, and returns those of the profile's variables.
-    ///
-    /// - Throws: ``OAuthValueError``, which names the variable, for a value that is missing or does not fit.
-    package func checked(_ values: [String: String]) throws(OAuthValueError) -> [String: String] {
-        var checked: [String: String] = [:]
-        for variable in variables {
-            guard let value = values[variable.name], variable.accepts(value) else {
-                throw OAuthValueError(.malformed, "value of {\(variable.name)}")
-            }
-            checked[variable.name] = value
-        }
-        return checked
-    }
-
     /// Values that fit, to see whether endpoints can be used at all.
     package var exampleValues: [String: String] {
         Dictionary(variables.map { ($0.name, $0.example) }) { first, _ in first }

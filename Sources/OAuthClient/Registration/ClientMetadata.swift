@@ -1,4 +1,4 @@
-/// The metadata of a client registration request (RFC 7591 §2).
+/// The metadata of a client, for its registration (RFC 7591 §2) or its document (``ClientMetadataDocument``).
 package struct ClientMetadata: Hashable, Sendable {
     package var redirectURIs: [RedirectURI]
     /// From the registry of RFC 7591, such as `authorization_code`.
@@ -6,6 +6,8 @@ package struct ClientMetadata: Hashable, Sendable {
     package var responseTypes: [String]
     /// How the client authenticates at the token endpoint, such as `client_secret_basic`.
     package var tokenEndpointAuthMethod: String
+    /// How it signs assertions (OpenID Connect Dynamic Client Registration §2), for `private_key_jwt`.
+    package var tokenEndpointAuthSigningAlg: String?
     /// Shown to users when they are asked for consent.
     package var clientName: String?
     package var scope: Scope?
@@ -35,6 +37,12 @@ package struct ClientMetadata: Hashable, Sendable {
         requirePushedAuthorizationRequests = false
     }
 
+    /// Whether callbacks go to a program on the user's machine (OpenID Connect Dynamic Client Registration §2). A
+    /// client that does not say counts as a web application, whose callbacks may not go there.
+    private var isNative: Bool {
+        !redirectURIs.isEmpty && redirectURIs.allSatisfy { !$0.rawValue.lowercased().hasPrefix("https:") }
+    }
+
     /// The members as JSON. Default values are omitted.
     var members: [(name: String, json: String)] {
         func list(_ texts: [String]) -> String { "[" + texts.map(JSONText.quote).joined(separator: ",") + "]" }
@@ -42,7 +50,11 @@ package struct ClientMetadata: Hashable, Sendable {
             ("redirect_uris", list(redirectURIs.map(\.rawValue))), ("grant_types", list(grantTypes)),
             ("response_types", list(responseTypes)),
             ("token_endpoint_auth_method", JSONText.quote(tokenEndpointAuthMethod)),
+            ("application_type", JSONText.quote(isNative ? "native" : "web")),
         ]
+        if let algorithm = tokenEndpointAuthSigningAlg {
+            members.append(("token_endpoint_auth_signing_alg", JSONText.quote(algorithm)))
+        }
         if let clientName { members.append(("client_name", JSONText.quote(clientName))) }
         if let scope { members.append(("scope", JSONText.quote(scope.description))) }
         if let jwks { members.append(("jwks", jwks)) }

@@ -50,6 +50,9 @@ extension ReplyRules {
         return meaning
     }
 
+    /// Whether the code has a meaning at this provider.
+    func names(_ code: OAuthErrorCode) -> Bool { meanings[code.rawValue] != nil || Self.registered[code] != nil }
+
     private static let registered: [OAuthErrorCode: Meaning] = [
         .invalidGrant: .dead,
         .invalidClient: .clientRefused,

@@ -117,12 +117,18 @@ public struct ClientAssertionKey: Hashable, Sendable, CustomStringConvertible, C
     }
 
     /// A JWK set with the public key, for the client's registration (RFC 7591 §2).
-    public var jwks: String {
+    public var jwks: String { Self.jwks(of: [self]) }
+
+    /// A JWK set with the public key of each.
+    package static func jwks(of keys: [ClientAssertionKey]) -> String {
+        #"{"keys":["# + keys.compactMap(\.publicJWK).joined(separator: ",") + "]}"
+    }
+
+    private var publicJWK: String? {
         var members = [(name: "use", value: "sig"), (name: "alg", value: algorithm.rawValue)]
         if let keyID { members.append((name: "kid", value: keyID)) }
-        let key = PublicJWK.text(
+        return PublicJWK.text(
             privateKeyPEM: revealPEM(), members: members, certificates: certificate.map { [$0] } ?? [])
-        return #"{"keys":["# + (key ?? "") + "]}"
     }
 
     /// Identifies the key pair in comparisons of keys.

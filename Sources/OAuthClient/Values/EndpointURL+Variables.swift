@@ -1,11 +1,6 @@
 extension EndpointURL {
     /// The names in braces, in order.
-    package var variables: [String] {
-        guard rawValue.utf8.contains(UInt8(ascii: "{")) else { return [] }
-        return (VariableText.parts(of: rawValue) ?? []).compactMap { part in
-            if case .variable(let name) = part { name } else { nil }
-        }
-    }
+    package var variables: [String] { VariableText.names(of: rawValue) }
 
     /// The address for one log-in. Values become whole labels of the host, to the left of the part that is fixed, or
     /// text of the path and the query; nothing in a value can end the part that it is in.
@@ -22,7 +17,7 @@ extension EndpointURL {
         let target = try VariableText.filled(requestTarget, with: values) { value in FormCodec.encodePath(value) }
         let port = url.port.map { ":\($0)" } ?? ""
         let filled = try EndpointURL("\(scheme)://\(host)\(port)\(target)", allowsInsecureLoopback: isLoopback)
-        // Another domain would be another server: this cannot happen, and is checked all the same.
+        // Another domain would be another server, whatever the reason.
         guard filled.host == host, host.hasSuffix(fixedHost) else { throw OAuthValueError(.malformed, "endpoint URL") }
         return filled
     }

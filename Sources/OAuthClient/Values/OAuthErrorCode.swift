@@ -47,6 +47,7 @@ public struct OAuthErrorCode: Hashable, Sendable, CustomStringConvertible {
     public static let accountSelectionRequired = OAuthErrorCode(known: "account_selection_required")
     /// RFC 9470 §3.
     public static let insufficientUserAuthentication = OAuthErrorCode(known: "insufficient_user_authentication")
+    public static let insufficientScope = OAuthErrorCode(known: "insufficient_scope")
 
     private static let printable: Set<OAuthErrorCode> = [
         .invalidRequest, .invalidClient, .invalidGrant, .unauthorizedClient, .unsupportedGrantType, .invalidScope,

@@ -16,6 +16,12 @@ enum VariableText {
         return parts
     }
 
+    /// The names in it, in order.
+    static func names(of text: String) -> [String] {
+        guard text.utf8.contains(UInt8(ascii: "{")) else { return [] }
+        return (parts(of: text) ?? []).compactMap { if case .variable(let name) = $0 { name } else { nil } }
+    }
+
     enum Part: Equatable {
         case text(String)
         case variable(String)

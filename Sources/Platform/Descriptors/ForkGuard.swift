@@ -7,14 +7,14 @@ import Synchronization
 /// owner lock would outlive the parent in the child's copies of its descriptors. So the child closes these first.
 @safe package enum ForkGuard {
     private static let forked = Atomic<Bool>(false)
-    private static let turn = Mutex(())
+    private static let lock = Mutex(())
     private static let table = Table()
     private static let isArmed: Bool = pthread_atfork(nil, nil, { ForkGuard.leaveParent() }) == 0
 
     /// Descriptors of open file descriptions that must not survive in a child; −1 marks a free place. The table grows
     /// by whole blocks, which are never moved or freed: a fork may happen at any moment.
     ///
-    /// It changes only under ``turn``. A fork reads it without that lock, because nothing changes it there.
+    /// It changes only under ``lock``. A fork reads it without that lock, because nothing changes it there.
     @safe private struct Table: @unchecked Sendable {
         @safe struct Block {
             static let capacity = 64
@@ -59,7 +59,7 @@ import Synchronization
 
     package static func add(_ descriptor: Int32) {
         guard isArmed else { return }
-        turn.withLock { _ in
+        lock.withLock { _ in
             let isAdded = unsafe table.places { place in
                 guard unsafe place.pointee < 0 else { return false }
                 unsafe place.pointee = descriptor
@@ -70,7 +70,7 @@ import Synchronization
     }
 
     package static func remove(_ descriptor: Int32) {
-        turn.withLock { _ in
+        lock.withLock { _ in
             _ = unsafe table.places { place in
                 if unsafe place.pointee == descriptor { unsafe place.pointee = -1 }
                 return false

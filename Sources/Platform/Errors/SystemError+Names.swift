@@ -26,6 +26,8 @@ extension SystemError {
     package static var fileTooLarge: SystemError { SystemError(Errno.fileTooLarge) }
     package static var tooManyOpenFiles: SystemError { SystemError(Errno.tooManyOpenFiles) }
     package static var tooManyOpenFilesOnMachine: SystemError { SystemError(Errno.tooManyOpenFilesInSystem) }
+    package static var noMemory: SystemError { SystemError(Errno.noMemory) }
+    package static var noBufferSpace: SystemError { SystemError(Errno.noBufferSpace) }
 
     // MARK: Descriptors
 
@@ -47,6 +49,7 @@ extension SystemError {
 
     // MARK: Networks
 
+    package static var connectionAborted: SystemError { SystemError(Errno.connectionAbort) }
     package static var connectionRefused: SystemError { SystemError(Errno.connectionRefused) }
     package static var hostUnreachable: SystemError { SystemError(Errno.noRouteToHost) }
     package static var networkUnreachable: SystemError { SystemError(Errno.networkUnreachable) }

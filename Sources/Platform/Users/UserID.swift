@@ -6,6 +6,19 @@ package struct UserID: Hashable, Sendable, CustomStringConvertible {
 
     package init(_ number: UInt32) { self.number = number }
 
+    /// The user of this name; nil if the machine knows none.
+    package init?(named name: String) {
+        var (entry, found) = unsafe (passwd(), nil as UnsafeMutablePointer<passwd>?)
+        let number = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16_384) { buffer -> UInt32? in
+            guard let start = buffer.baseAddress,
+                unsafe getpwnam_r(name, &entry, start, buffer.count, &found) == 0, unsafe found != nil
+            else { return nil }
+            return unsafe entry.pw_uid
+        }
+        guard let number else { return nil }
+        self.number = number
+    }
+
     package static let root = UserID(0)
 
     /// Whose rights this process has.

@@ -41,7 +41,9 @@ struct ClientTokenFetch {
 
     func run(_ proof: DPoPContext?) async -> Result {
         guard let binding = try? ServerBinding(provider.record) else {
-            return refused(VaultError(.providerMisconfigured, "the stored data of this provider cannot be used"))
+            return refused(
+                provider.record.dependsOnLogins
+                    ?? VaultError(.providerMisconfigured, "the stored data of this provider cannot be used"))
         }
         guard !provider.record.isPublicClient else {
             return refused(
@@ -49,9 +51,9 @@ struct ClientTokenFetch {
                     .providerMisconfigured, "a public client gets no token of its own",
                     hint: "give the provider the client's secret or key, if the client has one"))
         }
-        guard await takeTurn() else { return closed }
+        guard await waitForPermit() else { return closed }
         var isUnused = true
-        defer { if provider.record.turnLimits != nil { context.turns.end(provider.handle, isUnused: isUnused) } }
+        defer { if provider.record.rateLimits != nil { context.limiter.end(provider.handle, isUnused: isUnused) } }
         if let until = context.probe(provider) {
             return Result(
                 end: .failed(VaultError(.breakerOpen(until: until), now: vault.now), pause: .none),
@@ -67,21 +69,23 @@ struct ClientTokenFetch {
             scope: key.target.scope.flatMap { try? Scope($0) }, insistsOnScope: true,
             resources: key.target.resource.map { [$0] } ?? [], dpop: proof, extraParameters: key.parameters)
         if let offset = attempt.clockOffset { context.health.change(provider.handle) { $0.clockOffset = offset } }
-        var result = await judge(attempt, moment)
+        var result = await classify(attempt, moment)
         result.nonces = attempt.nonces
         recorder?.announce()
         return result
     }
 
-    private func takeTurn() async -> Bool {
-        guard let limits = provider.record.turnLimits else { return !vault.isClosing }
-        guard await context.turns.begin(context.turns.newID(), provider.handle, limits, .caller) else { return false }
+    private func waitForPermit() async -> Bool {
+        guard let limits = provider.record.rateLimits else { return !vault.isClosing }
+        guard await context.limiter.begin(context.limiter.newID(), provider.handle, limits, .caller) else {
+            return false
+        }
         guard vault.isClosing else { return true }
-        context.turns.end(provider.handle, isUnused: true)
+        context.limiter.end(provider.handle, isUnused: true)
         return false
     }
 
-    private func judge(_ attempt: TokenAttempt, _ moment: Int) async -> Result {
+    private func classify(_ attempt: TokenAttempt, _ moment: Int) async -> Result {
         let answer = attempt.answer(hiding: provider.record.clientSecrets.compactMap { $0.string() })
         switch attempt.outcome {
         case .success(let issued):

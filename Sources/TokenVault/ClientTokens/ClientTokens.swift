@@ -78,7 +78,7 @@ final class ClientTokens: Sendable {
     func validToken(_ key: ClientTokenKey, _ demand: RenewalDemand) -> ClientToken? {
         let (now, setBack) = (vault.now, vault.clock.setBack)
         return state.withLock { state in
-            guard let token = state.entries[key]?.usable, token.judge(now, setBack).isEnough(for: demand) else {
+            guard let token = state.entries[key]?.usable, token.classifier(now, setBack).isEnough(for: demand) else {
                 return nil
             }
             return token
@@ -101,11 +101,11 @@ final class ClientTokens: Sendable {
         return state.withLock { state in
             let entry = state.entries[key]
             let token = entry?.usable
-            let judge = token?.judge(now, setBack)
-            if let token, judge?.isEnough(for: demand) == true { return .token(token) }
+            let classifier = token?.classifier(now, setBack)
+            if let token, classifier?.isEnough(for: demand) == true { return .token(token) }
             if let flight = state.flights[key] { return .flight(flight, isNew: false) }
             if let obstacle = entry?.obstacle, obstacle.until > uptime {
-                if let token, judge?.isAcceptable(for: demand) == true { return .token(token) }
+                if let token, classifier?.isAcceptable(for: demand) == true { return .token(token) }
                 return .refused(obstacle.error.retrying(after: obstacle.until - uptime))
             }
             let flight = ClientTokenFlight()
@@ -117,7 +117,8 @@ final class ClientTokens: Sendable {
     private func acceptable(_ key: ClientTokenKey, _ demand: RenewalDemand) -> ClientToken? {
         let (now, setBack) = (vault.now, vault.clock.setBack)
         return state.withLock { state in
-            guard let token = state.entries[key]?.usable, token.judge(now, setBack).isAcceptable(for: demand) else {
+            guard let token = state.entries[key]?.usable, token.classifier(now, setBack).isAcceptable(for: demand)
+            else {
                 return nil
             }
             return token
@@ -176,7 +177,7 @@ final class ClientTokens: Sendable {
 }
 
 extension ClientToken {
-    fileprivate func judge(_ now: Timestamp, _ setBack: ClockWatch.SetBack?) -> TokenClassifier {
+    fileprivate func classifier(_ now: Timestamp, _ setBack: ClockWatch.SetBack?) -> TokenClassifier {
         TokenClassifier(
             TokenTimes(
                 generation: Int64(generation), obtainedAt: obtainedAt, expiresAt: expiresAt.map { Timestamp($0) }),

@@ -18,6 +18,13 @@ package struct EventProgram: Sendable {
         }
     }
 
+    /// Refuses at once a program that could never be run: its events would wait for ever.
+    package func check() throws {
+        do throws(VaultCryptoError) { try program.check() } catch {
+            throw VaultError(.invalidArgument, error.message, hint: error.hint)
+        }
+    }
+
     /// - Throws: ``VaultError/Code/tryLater`` if it did not end with exit code 0.
     package func tell(_ name: String, _ json: [UInt8]) async throws {
         let program = program

@@ -29,7 +29,7 @@ struct FeedSubscriber: Sendable {
     var sink: Sink
     /// For a scope that names a user: nil while the vault does not know them.
     var user: UserHandle?
-    /// Rows up to this one were written before the subscription.
+    /// Rows up to this one were written before the subscription. A known login has a row of its own.
     let from: Int64
     /// The logins as they were when the subscription began, so that nothing is reported twice.
     var known: [LoginHandle: WatchedLogin] = [:]
@@ -38,8 +38,9 @@ struct FeedSubscriber: Sendable {
 
     /// Whether the subscription began after the event, or with it.
     func has(_ event: FeedEvent) -> Bool {
-        if let sequence = event.sequence, sequence <= from, event.event.kind.isOfRow { return true }
-        guard let known = known[event.login], let generation = event.event.generation else { return false }
+        let known = known[event.login]
+        if let sequence = event.sequence, sequence <= known?.asOf ?? from, event.event.kind.isOfRow { return true }
+        guard let known, let generation = event.event.generation else { return false }
         switch event.event.kind {
         case .willExpire: return generation <= known.tokenGeneration && known.reported >= .willExpire
         case .expired: return generation <= known.tokenGeneration && known.reported >= .expired
@@ -63,7 +64,7 @@ extension SessionEvent.Kind {
     fileprivate var isOfRow: Bool {
         switch self {
         case .updated, .stateChanged, .refreshFailed, .recovered, .scopeChanged, .error, .providerStopped,
-            .providerResumed:
+            .providerResumed, .providerDrifted:
             true
         case .willExpire, .expired, .refreshTokenWillExpire, .missed: false
         }

@@ -62,6 +62,10 @@ public struct SessionEvent: Sendable, Equatable {
         /// A stopped provider is trusted again: a renewal succeeded, or an operator confirmed that it was right to end
         /// the logins.
         case providerResumed(name: String)
+        /// The provider's replies contradict its profile, or what they were before: its rules seem to have changed.
+        /// Nothing changes by itself; `vaultctl provider drift` shows the findings. Once for each, for subscribers to all
+        /// logins.
+        case providerDrifted(name: String)
         /// The subscriber was too slow, or the vault's record was cut: at least this many events are lost. Read again
         /// what you need to know.
         case missed(count: Int)
@@ -93,6 +97,7 @@ extension SessionEvent.Kind {
         case .error: "error"
         case .providerStopped: "providerStopped"
         case .providerResumed: "providerResumed"
+        case .providerDrifted: "providerDrifted"
         case .missed: "missed"
         }
     }

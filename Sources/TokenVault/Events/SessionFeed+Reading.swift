@@ -153,7 +153,10 @@ extension SessionFeed {
 
     /// A user was added for whom subscribers wait.
     private func welcome(_ row: SessionRow, _ state: inout State) {
-        guard state.subscribers.hasNames, let name = state.names[row.user] else { return }
+        // The name of a login that is watched already, by who has subscribed since, is not read again.
+        guard state.subscribers.hasNames,
+            let name = state.watched[row.login]?.knownUserId ?? state.names[row.user]
+        else { return }
         for earlier in state.subscribers.meet(row.user, named: name) {
             if let earlier { state.watched.unname(earlier, isAllWatched: state.window.isWatched) }
             state.watched.name(row.user)

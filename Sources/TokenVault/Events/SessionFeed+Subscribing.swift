@@ -6,9 +6,6 @@ struct FeedBeginning: Sendable {
     let head: Int64
     var user: UserHandle?
     var logins: [WatchedLogin] = []
-
-    /// Rows up to this one are included.
-    var asOf: Int64 { logins.map(\.asOf).reduce(head, max) }
 }
 
 extension SessionFeed {
@@ -24,15 +21,13 @@ extension SessionFeed {
 
     private func addReader(of scope: FeedScope, _ buffer: EventBuffer<SessionEvent>) async -> Int? {
         do {
-            var beginning = try await begin(scope)
-            // Events that were already due are reported first, to this subscriber.
-            var due: [SessionEvent] = []
-            for index in beginning.logins.indices { due += beginning.logins[index].reportDue(now, options) }
-            let greeting = due.sorted { $0.date < $1.date }
-            var subscriber = FeedSubscriber(
-                scope: scope, sink: .events(buffer), user: beginning.user, from: beginning.asOf)
-            for login in beginning.logins { subscriber.known[login.login] = login }
-            return add(subscriber, beginning) { for event in greeting { buffer.put(event) } }
+            return try await enter(scope) { beginning in
+                // Events that were already due are reported first, to this subscriber.
+                var due: [SessionEvent] = []
+                for index in beginning.logins.indices { due += beginning.logins[index].reportDue(now, options) }
+                let greeting = due.sorted { $0.date < $1.date }
+                return (.events(buffer), { for event in greeting { buffer.put(event) } })
+            }
         } catch {
             let code = (VaultError.publicError(error) as? VaultError)?.code ?? .storageFailed
             if code != .closed {
@@ -52,16 +47,35 @@ extension SessionFeed {
     }
 
     private func addReader(of scope: FeedScope, _ buffer: EventBuffer<SessionState>) async -> Int? {
-        guard let beginning = try? await begin(scope) else { return nil }
-        let states = beginning.logins.map(\.state)
-        let first =
-            switch scope {
-            case .user(let id): SessionState.of(userWith: states, isLoggingIn: isLoggingIn(id))
-            case .login, .all: states.first ?? .notLoggedIn
+        try? await enter(scope) { beginning in
+            let states = beginning.logins.map(\.state)
+            let first =
+                switch scope {
+                case .user(let id): SessionState.of(userWith: states, isLoggingIn: isLoggingIn(id))
+                case .login, .all: states.first ?? .notLoggedIn
+                }
+            return (.states(buffer, last: first), { buffer.put(first) })
+        }
+    }
+
+    /// Reads the scope, and enters its subscriber before a later row is reported: if one has been, it reads again. Only rows
+    /// of other processes, and of changes that had begun, come in between.
+    private func enter(
+        _ scope: FeedScope, _ prepare: (inout FeedBeginning) -> (sink: FeedSubscriber.Sink, greeting: () -> Void)
+    ) async throws -> Int? {
+        while true {
+            var beginning = try await begin(scope)
+            let (sink, greeting) = prepare(&beginning)
+            var subscriber = FeedSubscriber(scope: scope, sink: sink, user: beginning.user, from: beginning.head)
+            // States are told when they differ from the one before.
+            if case .events = sink { for login in beginning.logins { subscriber.known[login.login] = login } }
+            switch add(subscriber, beginning, greeting: greeting) {
+            case .entered(let number): return number
+            // After a failover, the feed may still be at a row that is gone.
+            case .isOutdated: await catchUp()
+            case .isClosed: return nil
             }
-        let subscriber = FeedSubscriber(
-            scope: scope, sink: .states(buffer, last: first), user: beginning.user, from: beginning.asOf)
-        return add(subscriber, beginning) { buffer.put(first) }
+        }
     }
 
     private func begin(_ scope: FeedScope) async throws -> FeedBeginning {

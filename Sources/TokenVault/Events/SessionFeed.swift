@@ -95,15 +95,24 @@ final class SessionFeed: Sendable {
 
     // MARK: Life
 
+    /// What came of a subscriber.
+    enum Entry {
+        case entered(Int)
+        /// Rows have been reported since its beginning was read, which it would never hear of: it must be read again.
+        case isOutdated
+        case isClosed
+    }
+
     /// Adds a subscriber; the first one starts the task.
     ///
     /// - Parameters:
     ///   - beginning: The scope's current state.
     ///   - greeting: Delivers the first events, under the lock, so that nothing comes before them.
-    func add(_ subscriber: FeedSubscriber, _ beginning: FeedBeginning, greeting: () -> Void) -> Int? {
-        let number: Int? = state.withLock { state in
-            guard !state.isClosed else { return nil }
+    func add(_ subscriber: FeedSubscriber, _ beginning: FeedBeginning, greeting: () -> Void) -> Entry {
+        let entry: Entry = state.withLock { state in
+            guard !state.isClosed else { return .isClosed }
             if state.subscribers.isEmpty { start(&state, at: beginning.head) }
+            guard state.cursor <= beginning.head else { return .isOutdated }
             switch subscriber.scope {
             case .all: state.window.watch(from: now)
             case .login(let login): state.watched.name(login)
@@ -113,11 +122,11 @@ final class SessionFeed: Sendable {
             }
             for login in beginning.logins { state.watched.watch(login) }
             greeting()
-            return state.subscribers.add(subscriber)
+            return .entered(state.subscribers.add(subscriber))
         }
         // An event may be due earlier than the task now sleeps until.
         inbox.withLock { $0.wake }?.signal()
-        return number
+        return entry
     }
 
     func remove(_ number: Int) {

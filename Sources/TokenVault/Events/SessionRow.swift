@@ -54,6 +54,7 @@ extension AuditEntry {
         case .providerStopped:
             kind = .providerStopped(name: name, ended: value(AuditEvent.Detail.count).flatMap { Int($0) } ?? 0)
         case .providerResumed, .deathsAccepted: kind = .providerResumed(name: name)
+        case .providerDrifted: kind = .providerDrifted(name: name)
         default: return nil
         }
         return SessionEvent(kind, login: nil, userId: nil, generation: nil, date: time.date)
@@ -87,7 +88,7 @@ extension VaultError.Code {
     /// A problem that only a person can fix.
     fileprivate init?(obstacle cause: AuditCause) {
         switch cause {
-        case .needsUser: self = .needsUserInteraction
+        case .needsUser, .resourceMoved: self = .needsUserInteraction
         case .misconfigured: self = .providerMisconfigured
         case .targetRefused, .transient, .notSent, .withdrawn, .successorOnly, .otherTokenTaken, .doubt, .challenge,
             .introspected, .missing, .providerStopped:

@@ -22,7 +22,7 @@ extension TenantScope {
         let event = event.withTenant
         guard let tenant else { return event }
         switch event.kind {
-        case .providerStopped(let name, _), .providerResumed(let name):
+        case .providerStopped(let name, _), .providerResumed(let name), .providerDrifted(let name):
             let isOfNone = event.tenant == nil && !Tenant.isQualified(name)
             return event.tenant == tenant || isOfNone ? event : nil
         case .missed: return event
@@ -44,6 +44,9 @@ extension SessionEvent {
         case .providerResumed(let name):
             let parts = Self.parts(of: name)
             (event.tenant, event.kind) = (parts.tenant, .providerResumed(name: parts.name))
+        case .providerDrifted(let name):
+            let parts = Self.parts(of: name)
+            (event.tenant, event.kind) = (parts.tenant, .providerDrifted(name: parts.name))
         default: break
         }
         return event

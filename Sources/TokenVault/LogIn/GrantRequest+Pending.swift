@@ -13,6 +13,8 @@ extension GrantRequest {
                 nonces: request.nonces, label: request.label)
             grant.nonce = try request.idTokenNonce.map { try IDTokenNonce($0.string() ?? "") }
             grant.resources = request.resources
+            grant.resource = request.resource
+            grant.isStepUp = request.stepUp != nil
             grant.target = request.target
             grant.attributes = request.variables
             grant.maximumAge = request.maximumAge.map { .seconds($0) }

@@ -25,6 +25,8 @@ public struct LogInRequest: Sendable {
     let variables: [String: String]
     /// Asked for in addition to what the login has.
     let adding: Scope?
+    /// The protected resource for which the login will be, and for no other (RFC 9728). A login that is for one stays so.
+    package var resource: String?
 
     /// A log-in that makes a login for a user.
     ///
@@ -73,8 +75,9 @@ public struct LogInRequest: Sendable {
     ///   - loginHint: The account that the provider should expect, such as a mail address.
     ///   - parameters: Requests beyond the scope.
     ///   - context: Given back in ``CompletedLogIn/context``: up to 16 values of 1 KiB, sealed.
-    ///   - variables: As for a new login. By default those of the login.
-    ///   - adding: A scope that is asked for in addition to what was granted before, instead of `scope`.
+    ///   - variables: As for a new login. By default those of the login; others need `acceptsOtherAccount`.
+    ///   - adding: A scope that is asked for in addition to what was granted and asked for before, instead of `scope`, such
+    ///     as that of ``ResourceReply/needsScope(_:)``. A user who has been sent to consent to it is sent to the same page.
     ///   - acceptsOtherAccount: Whether the user may choose another account at the provider than before. Otherwise the completion
     ///     throws ``VaultError/Code/otherAccount`` unless the id token names ``Login/subject`` again; where the vault knows no
     ///     subject there is nothing to compare.
@@ -129,6 +132,10 @@ struct CheckedLogIn {
 
     /// The scope to ask for; nil: the provider's.
     let scope: Scope?
+    /// The protected resource that the login will be for.
+    var resource: String?
+    /// With an addition to the scope: the other log-ins that ask this login's user for more.
+    var pending: [AuthorizationRequestRecord] = []
 
     /// Whether the login gets a key, as far as the caller or the login before says.
     var dpop: Bool? { request.dpop ?? keepsKey }
@@ -151,30 +158,31 @@ extension UserManager {
             return CheckedLogIn(
                 request: request, userId: userId, provider: provider, label: label, context: context,
                 values: try provider.record.valuesForLogIn(request.variables), target: nil, keepsKey: nil,
-                scope: request.scope)
+                scope: request.scope, resource: request.resource)
         case .login(let login, let acceptsOtherAccount):
             let (stored, provider) = try await replaceable(login)
+            // Who has asked the resource knows that it has moved back.
+            guard !stored.session.hasMoved || request.resource != nil else {
+                throw VaultError(
+                    .protocolViolation, "the login's resource names another authorization server now",
+                    hint: "ask the resource again: vaultctl login open --into LOGIN; or begin a new login for it")
+            }
+            let known = stored.session.attributes
+            let values = try provider.record.valuesForLogIn(request.variables, stored: known)
+            if !acceptsOtherAccount,
+                let name = values.keys.sorted().first(where: { known[$0] ?? values[$0] != values[$0] })
+            {
+                throw VaultError(
+                    .invalidArgument, "this login has another value of \(name), so this would be another account",
+                    hint: "to keep its value, leave --variable out; to accept another account: --any-account")
+            }
+            let pending = request.adding == nil ? [] : try await pendingStepUps(into: stored.handle)
             return CheckedLogIn(
                 request: request, userId: stored.userId, provider: provider, label: nil, context: context,
-                values: try provider.record.valuesForLogIn(request.variables, stored: stored.session.attributes),
-                target: ReplacedLogin(stored, acceptsOtherAccount: acceptsOtherAccount),
+                values: values, target: ReplacedLogin(stored, acceptsOtherAccount: acceptsOtherAccount),
                 keepsKey: stored.keepsKey(provider.record.dpop),
-                scope: try request.scope(after: stored.session.grantedScope))
-        }
-    }
-}
-
-extension LogInRequest {
-    /// The union of what was granted and what is added.
-    fileprivate func scope(after granted: String?) throws -> Scope? {
-        guard let adding else { return scope }
-        guard scope == nil else {
-            throw VaultError(
-                .invalidArgument, "a log-in asks for a scope, or for an addition to the one that was granted")
-        }
-        let tokens = Scope(stored: granted)?.tokens ?? []
-        return try VaultError.translatingValues {
-            try Scope(tokens: tokens + adding.tokens.filter { !tokens.contains($0) })
+                scope: try scope(of: request, into: stored, pending),
+                resource: stored.session.resource ?? request.resource, pending: pending)
         }
     }
 }

@@ -38,11 +38,20 @@ extension LoginState {
         guard !isOther || target.acceptsOtherAccount else {
             throw VaultError(otherAccount: draft.session.subject)
         }
+        let asked = Scope(stored: draft.session.requestedScope)
+        if let asked, let known = Scope(stored: session.requestedScope), position.chain != target.chain,
+            !asked.contains(known)
+        {
+            throw VaultError(lost: !known.contains(asked))
+        }
         outbox += replacedGrant(draft, style, now: now)
         let old = session
         session = draft.session
         (session.label, session.metadata) = (old.label, old.metadata)
         session.createdAt = old.createdAt
+        if let asked, draft.session.repeatedConsents > 0, Scope(stored: old.requestedScope)?.contains(asked) == true {
+            session.repeatedConsents += old.repeatedConsents
+        }
         session.subject = draft.session.subject ?? (isOther ? nil : old.subject)
         session.grantedAt = draft.session.obtainedAt
         refresh = draft.refresh
@@ -50,7 +59,9 @@ extension LoginState {
         intent = nil
         position = position.newChain
         auditEvents.append(
-            AuditEvent(.loggedInAgain, isOther ? [.init(AuditEvent.Detail.Key.account, "other")] : []))
+            AuditEvent(
+                .loggedInAgain, isOther ? [.init(AuditEvent.Detail.Key.account, "other")] : [],
+                facts: ReplyFacts(logIn: draft)))
     }
 
     private func holds(_ draft: LoginDraft) -> Bool {
@@ -68,6 +79,17 @@ extension LoginState {
 }
 
 extension VaultError {
+    /// Another log-in into the same login was completed since this one began, and this one would take its scope away.
+    ///
+    /// - Parameter hasMore: Whether this one has a scope that the other had not asked for.
+    fileprivate init(lost hasMore: Bool) {
+        self.init(
+            .conflict, "another log-in into this login has been completed since this one began, with other scopes",
+            hint: hasMore
+                ? "what this one asked for is not granted: ask the user again, for both"
+                : "the login has all that this one asked for")
+    }
+
     fileprivate init(otherAccount subject: String?) {
         guard subject != nil else {
             self.init(

@@ -31,6 +31,11 @@ extension UserManager {
         guard refreshToken == nil || name != nil else {
             throw VaultError(.invalidArgument, "a refresh token needs the provider that issued it")
         }
+        guard variables.isEmpty || name != nil else {
+            throw VaultError(
+                .invalidArgument, "a login without a provider has no variables",
+                hint: "name the provider whose profile declares them: --provider NAME")
+        }
         var provider: StoredProvider?
         if let name { provider = try await VaultError.translating { try await vault.store.provider(named: name) } }
         let now = vault.now

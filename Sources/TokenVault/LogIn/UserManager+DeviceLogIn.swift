@@ -154,8 +154,10 @@ extension UserManager {
         guard let text = provider.record.deviceAuthorizationEndpoint else {
             throw VaultError(
                 .providerMisconfigured, "the provider has no device authorization endpoint in this vault",
-                hint: "ask the provider again: vaultctl provider update NAME --rediscover; or name the endpoint: "
-                    + "--device-authorization-endpoint URL")
+                hint: (provider.record.issuer == nil
+                    ? "" : "ask the provider again: vaultctl provider update NAME --rediscover; or ")
+                    + "name the endpoint: vaultctl provider update NAME --device-authorization-endpoint URL; without one, "
+                    + "log in by a browser: vaultctl login open")
         }
         return try VaultError.translatingValues {
             DeviceAuthorizationEndpoint(

@@ -22,6 +22,10 @@ struct GrantRequest: Sendable {
     var maximumAge: Duration?
     /// The APIs that the access token is for (RFC 8707).
     var resources: [String] = []
+    /// The protected resource that the login will be for.
+    var resource: String?
+    /// Whether it asks for more than the login had.
+    var isStepUp = false
     /// The login whose chain the new one replaces.
     var target: ReplacedLogin?
     /// Values of the profile's variables, and parameters of the callback: they are kept with the login.
@@ -135,6 +139,9 @@ extension UserManager {
             createdAt: vault.now, obtainedAt: obtainedAt, expiresAt: expiresAt)
         session.label = request.label
         session.grantedScope = session.scope
+        session.resource = request.resource
+        if request.resource != nil || request.isStepUp { session.requestedScope = request.scope }
+        session.repeatedConsents = request.isStepUp ? 1 : 0
         session.subject = issued.identity?.subject
         session.isExpiryAssumed = issued.isLifetimeAssumed
         session.attributes = request.attributes.merging(issued.attributes) { $1 }
@@ -145,9 +152,10 @@ extension UserManager {
                 refreshExpiresAt: issued.refreshExpiresIn.map { obtainedAt.advanced(by: $0) },
                 idToken: issued.idToken.map { SecretBytes(utf8: $0.reveal()) })
         }
-        let draft = LoginDraft(
+        var draft = LoginDraft(
             userId: request.userId, provider: request.provider.handle, session: session, refresh: refresh,
             key: request.key.map { KeyRecord($0, nonces: attempt.nonces) })
+        draft.auditEvents = [AuditEvent(.loginCreated, facts: ReplyFacts(logIn: draft))]
         do {
             let login =
                 if let target = request.target { try await replace(target, with: draft, request) } else {

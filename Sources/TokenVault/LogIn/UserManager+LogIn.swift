@@ -17,7 +17,18 @@ extension UserManager {
     ///   another system still renews.
     public func beginLogIn(_ request: LogInRequest) async throws -> AuthorizationRequest {
         let logIn = try await check(request)
-        let (provider, parameters) = (logIn.provider, request.parameters)
+        if let pending = try pendingStepUp(like: logIn) { return pending }
+        return try await begin(logIn, triesLeft: Self.mostBeginnings)
+    }
+
+    /// How many times a log-in that adds scope is begun, because others began while it was being pushed.
+    private static let mostBeginnings = 3
+
+    private func begin(_ logIn: CheckedLogIn, triesLeft: Int) async throws -> AuthorizationRequest {
+        let request = logIn.request
+        let provider = logIn.provider
+        var parameters = request.parameters
+        parameters.resources = logIn.resources
         if let uri = request.redirectURI { try await vault.refuseSharing(uri, with: provider.record) }
         let key = try provider.record.dpop.wantsKey(logIn.dpop) ? DPoPKey.generate() : nil
         let verifier = CodeVerifier.random()
@@ -30,7 +41,7 @@ extension UserManager {
         var record = AuthorizationRequestRecord(
             state: SecretBytes(utf8: url.state.reveal()), codeVerifier: SecretBytes(utf8: verifier.reveal()),
             provider: provider.handle, userId: logIn.userId, redirectURI: url.redirectURI,
-            scope: logIn.scope?.description ?? provider.record.defaultScope,
+            scope: logIn.scope.map { $0.isEmpty ? nil : $0.description } ?? provider.record.defaultScope,
             dpopPrivateKey: key.map { SecretBytes(copying: $0.revealRawRepresentation()) }, label: logIn.label,
             createdAt: vault.now, expiresAt: vault.now.advanced(by: context.options.logInLifetime))
         record.bindingHash = SecretBytes(copying: binding.hash)
@@ -38,15 +49,28 @@ extension UserManager {
         record.target = logIn.target
         record.variables = logIn.values
         record.resources = parameters.resources
+        record.resource = logIn.resource
         record.idTokenNonce = url.nonce.map { SecretBytes(utf8: $0.reveal()) }
         record.maximumAge = url.maximumAge
         let pushed = try await push(url, key, provider, profile, logIn.values)
         record.nonces = pushed.nonces
+        let urlExpiresAt = min(pushed.expiresAt ?? record.expiresAt, record.expiresAt)
+        let text = pushed.request.map { url.reveal($0) } ?? url.reveal()
+        if request.adding != nil {
+            // Another one may have been begun meanwhile, by this process or another.
+            let now = try await check(request)
+            if let pending = try pendingStepUp(like: now) { return pending }
+            if triesLeft > 1, let scope = now.scope, logIn.scope?.contains(scope) == false {
+                return try await begin(now, triesLeft: triesLeft - 1)
+            }
+            record.stepUp = PendingStepUp(
+                url: SecretBytes(utf8: request.isPlainStepUp ? text : ""),
+                binding: SecretBytes(utf8: request.isPlainStepUp ? binding.reveal() : ""), urlExpiresAt: urlExpiresAt)
+        }
         let sealed = record
         try await VaultError.translating { try await vault.store.putAuthorizationRequest(sealed) }
         return AuthorizationRequest(
-            url: pushed.request.map { url.reveal($0) } ?? url.reveal(), state: url.state.reveal(), binding: binding,
-            urlExpiresAt: min(pushed.expiresAt ?? record.expiresAt, record.expiresAt).date,
+            url: text, state: url.state.reveal(), binding: binding, urlExpiresAt: urlExpiresAt.date,
             expiresAt: record.expiresAt.date, redirectURI: record.redirectURI,
             issuer: provider.record.requiresIssuerInCallback ? provider.record.issuer : nil)
     }
@@ -113,7 +137,9 @@ extension UserManager {
             scope: logIn.scope?.description ?? provider.record.defaultScope,
             key: dpopKey ?? (needsKey ? .generate() : nil), label: logIn.label)
         grant.nonce = try VaultError.translatingValues { try nonce.map { try IDTokenNonce($0) } }
-        grant.resources = request.parameters.resources
+        grant.resources = logIn.resources
+        grant.resource = logIn.resource
+        grant.isStepUp = request.adding != nil
         grant.maximumAge = request.parameters.maximumAge
         grant.target = logIn.target
         grant.attributes = logIn.values

@@ -55,6 +55,8 @@ package enum AuditCause: String, CaseIterable, Sendable {
     case missing
     /// The provider ended the login, and has ended too many to be believed.
     case providerStopped
+    /// The login's resource names another authorization server now.
+    case resourceMoved
 }
 
 /// How a renewal changed a login's scope.

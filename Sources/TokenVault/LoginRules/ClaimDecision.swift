@@ -44,7 +44,7 @@ package enum ClaimDecision: Equatable, Sendable {
     }
 
     init(_ state: LoginState, _ circumstances: Circumstances) {
-        let judge = TokenClassifier(
+        let classifier = TokenClassifier(
             position: state.position, session: state.session, target: circumstances.target, now: circumstances.now,
             setBack: circumstances.setBack)
         let refusal = RenewalRefusal(state, now: circumstances.now)
@@ -52,8 +52,8 @@ package enum ClaimDecision: Equatable, Sendable {
         let isSatisfied =
             switch circumstances.demand {
             case .recovery: state.intent == nil
-            case .due: state.nextDue.map { !judge.isDue($0, now: circumstances.now) } ?? true
-            case .validity, .newer: judge.isEnough(for: circumstances.demand)
+            case .due: state.nextDue.map { !classifier.isDue($0, now: circumstances.now) } ?? true
+            case .validity, .newer: classifier.isEnough(for: circumstances.demand)
             }
         if isSatisfied {
             self = .satisfied
@@ -97,8 +97,8 @@ package enum ClaimDecision: Equatable, Sendable {
         case .exhausted: return .giveUp
         case .never:
             // Regardless of the demand: while the login's own token is valid, the login is not over.
-            let judge = TokenClassifier(position: state.position, session: state.session, now: circumstances.now)
-            guard judge.isAcceptable(for: .validity(nil)) else { return .giveUp }
+            let classifier = TokenClassifier(position: state.position, session: state.session, now: circumstances.now)
+            guard classifier.isAcceptable(for: .validity(nil)) else { return .giveUp }
             return .refused(.mayNotSendAgain(until: state.session.expiresAt))
         }
     }

@@ -23,6 +23,8 @@ package struct ImportedLogin: Sendable, CustomStringConvertible, CustomReflectab
     package var idToken: IDToken?
     package var dpopKey: DPoPKey?
     package var label: String?
+    /// The API that the login is for, and to which alone its tokens go.
+    package var resource: String?
     package var subject: String?
     package var attributes: [String: String] = [:]
     /// Nil: unknown.
@@ -52,6 +54,7 @@ extension ImportedLogin {
         var session = SessionRecord(state: .established, createdAt: now, obtainedAt: now)
         session.origin = origin(tokens, row: row, owner: owner, now: now)
         session.label = label
+        session.resource = resource
         session.subject = subject
         let records = fill(&session, generation: 1, now: now)
         session.grantedScope = session.scope

@@ -28,6 +28,7 @@ extension Login {
         grantedScope = Scope(stored: session.grantedScope)
         isRefused = stored.isRefused
         lastRefusal = session.lastRefusal.map { Refusal(date: $0.at.date, answer: ProviderAnswer($0)) }
+        resource = session.resource
         hiddenSubject = HiddenText(text: session.subject)
         origin = session.origin.map { LoginOrigin($0) }
         resourceTokens = session.resourceTokens.map { token in

@@ -11,7 +11,7 @@ extension LoginState {
         if !isOfTarget { session.lastRefusal = RefusalRecord(answer, at: now) }
         guard let outcome = auditEvents.popLast() else { return }
         let detail = AuditEvent.Detail(AuditEvent.Detail.Key.answer, "\(answer)")
-        auditEvents.append(AuditEvent(outcome.kind, outcome.detail + [detail]))
+        auditEvents.append(AuditEvent(outcome.kind, outcome.detail + [detail], facts: outcome.facts))
     }
 }
 

@@ -28,6 +28,7 @@ extension LoginState {
     /// D2: the next link of the chain.
     mutating func commit(_ reply: SpooledReply, afterDoubt: Bool, isFromSpool: Bool = false) {
         let scopeBefore = session.scope
+        let facts = ReplyFacts(reply, to: self)
         let isAnswer = intent?.isAsking ?? false
         let next = isAnswer ? takeAnswer(reply) : position.successor
         if reply.target.isOwn { takeOwnToken(of: reply) } else { takeResourceToken(of: reply) }
@@ -45,7 +46,7 @@ extension LoginState {
         session.doubtCause = nil
         session.cameAfterDoubt = afterDoubt
         let scopeChange = reply.target.isOwn ? Self.change(of: scopeBefore, to: session.scope) : nil
-        reportCommit(reply, afterDoubt: afterDoubt, isFromSpool: isFromSpool, scopeChange)
+        reportCommit(reply, afterDoubt: afterDoubt, isFromSpool: isFromSpool, scopeChange, facts)
     }
 
     /// The database was reset to an earlier state during an attempt: its reply is newer than anything stored, and the
@@ -94,7 +95,7 @@ extension LoginState {
     }
 
     private mutating func reportCommit(
-        _ reply: SpooledReply, afterDoubt: Bool, isFromSpool: Bool, _ scopeChange: ScopeChange?
+        _ reply: SpooledReply, afterDoubt: Bool, isFromSpool: Bool, _ scopeChange: ScopeChange?, _ facts: ReplyFacts
     ) {
         guard reply.accessToken != nil else {
             auditEvents.append(AuditEvent(.renewalFailed, [.cause(.successorOnly)]))
@@ -107,7 +108,7 @@ extension LoginState {
         if !reply.target.isOwn {
             detail.append(.init(AuditEvent.Detail.Key.target, reply.resource == nil ? "scope" : "resource"))
         }
-        auditEvents.append(AuditEvent(.renewed, detail))
+        auditEvents.append(AuditEvent(.renewed, detail, facts: facts))
     }
 
     mutating func replaceAccessToken(_ token: SecretBytes, obtainedAt: Timestamp, expiresAt: Timestamp?) {

@@ -29,10 +29,8 @@ extension LoginState {
                 isLate ? .lostResponse : reason, at: now, keepingFor: trial.keepsEndedFor,
                 isLateArrivalSuspected: isLate)
         case .needsUser:
-            session.failure = FailureRecord(reason: FailureRecord.needsUserCode, at: now)
-            session.notifiedFailure = false
             rest(after: claim, newDoubt: trial.newDoubt)
-            noteFailure(.needsUser)
+            needUser(because: .needsUser, at: now)
         case .clientRefused:
             rest(after: claim, newDoubt: trial.newDoubt)
             noteFailure(.misconfigured)
@@ -86,6 +84,13 @@ extension LoginState {
         noteFailure(.providerStopped)
     }
 
+    /// Nothing is sent for the login before its user has acted.
+    mutating func needUser(because cause: AuditCause, at now: Timestamp) {
+        session.failure = FailureRecord(reason: FailureRecord.needsUserCode, at: now)
+        session.notifiedFailure = false
+        noteFailure(cause)
+    }
+
     private mutating func noteFailure(_ cause: AuditCause) {
         auditEvents.append(AuditEvent(.renewalFailed, [.cause(cause)]))
     }
@@ -97,6 +102,8 @@ extension LoginState {
         _ reason: RefreshFailure.Reason, at now: Timestamp, keepingFor: Duration? = nil,
         isLateArrivalSuspected: Bool = false
     ) {
+        // A lost reply explains an end; nothing is learnt of the provider's rules.
+        let facts = reason == .lostResponse ? nil : ReplyFacts(endOf: self, at: now)
         session.failure = FailureRecord(reason: reason.code, at: now)
         session.notifiedFailure = false
         session.notBefore = nil
@@ -117,7 +124,7 @@ extension LoginState {
         intent = nil
         var detail = [AuditEvent.Detail.reason(reason)]
         if isLateArrivalSuspected { detail.append(.init(AuditEvent.Detail.Key.suspected, "lateArrival")) }
-        auditEvents.append(AuditEvent(.loginDead, detail))
+        auditEvents.append(AuditEvent(.loginDead, detail, facts: facts))
     }
 
     /// Whether tokens that came after a doubt were refused at their first use: the earlier request may have arrived

@@ -87,6 +87,11 @@ extension ClientAuthentication {
 }
 
 extension ProviderRecord {
+    /// How the client authenticates, by its first secret where it has several.
+    package var authentication: ClientAuthentication {
+        get throws(OAuthValueError) { try ClientAuthentication(self, clientSecrets.first) }
+    }
+
     /// Whether it has nothing to authenticate with.
     var isPublicClient: Bool { clientAuthentication == "none" }
 

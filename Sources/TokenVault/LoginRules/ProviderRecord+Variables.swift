@@ -12,18 +12,34 @@ extension ProviderRecord {
     /// Refuses variables in addresses that the profile does not declare, and a whole host that is not allowed.
     func checkVariables() throws {
         let profile = try VaultError.translatingValues { try self.profile }
-        let addresses = [
-            tokenEndpoint, authorizationEndpoint, revocationEndpoint, introspectionEndpoint,
-            pushedAuthorizationEndpoint, deviceAuthorizationEndpoint,
-        ].compactMap(\.self)
-        for address in addresses {
+        let addresses: [(option: String, address: String?)] = [
+            ("token-endpoint", tokenEndpoint), ("authorization-endpoint", authorizationEndpoint),
+            ("revocation-endpoint", revocationEndpoint), ("introspection-endpoint", introspectionEndpoint),
+            ("pushed-authorization-endpoint", pushedAuthorizationEndpoint),
+            ("device-authorization-endpoint", deviceAuthorizationEndpoint),
+        ]
+        for (option, address) in addresses {
+            guard let address else { continue }
             let endpoint = try VaultError.translatingValues { try EndpointURL(stored: address) }
             for name in endpoint.variables where !profile.variables.contains(where: { $0.name == name }) {
                 throw VaultError(
-                    .invalidArgument, "the profile \(profile.name) has no variable {\(name)} for this endpoint",
-                    hint: "declare it in the profile's section variables, or give the whole address")
+                    .invalidArgument,
+                    "the profile \(profile.name) has no variable {\(name)}, and the \(option.replacing("-", with: " ")) "
+                        + "depends on it: \(address)",
+                    hint: "give the whole address: --\(option) URL; or declare the variable in a profile of your own")
             }
         }
+    }
+
+    /// The error for a use without a login, whose values the provider's addresses need; nil if they need none.
+    var dependsOnLogins: VaultError? {
+        guard let profile = try? profile, !profile.variables.isEmpty else { return nil }
+        let names = profile.variables.map { "{\($0.name)}" }.joined(separator: " and ")
+        let example = try? EndpointURL(stored: tokenEndpoint, for: profile.exampleValues)
+        return VaultError(
+            .providerMisconfigured,
+            "this provider's endpoints depend on \(names), which only a login has: the client itself gets no token there",
+            hint: example.map { "add a provider with the whole address, such as --token-endpoint \($0.rawValue)" })
     }
 }
 
@@ -31,27 +47,36 @@ extension ProviderProfile {
     /// Checks what a log-in brings, before anything is sent.
     ///
     /// - Parameter stored: Values of the login that is renewed by this log-in: they count where it brings none.
-    func valuesForLogIn(_ given: [String: String], stored: [String: String]) throws -> [String: String] {
+    package func valuesForLogIn(
+        _ given: [String: String], stored: [String: String] = [:]
+    ) throws -> [String: String] {
         if let unknown = given.keys.sorted().first(where: { name in !variables.contains { $0.name == name } }) {
             throw VaultError(
                 .invalidArgument, "the profile \(self.name) has no variable of this name: \(unknown.prefix(32))",
-                hint: variables.isEmpty ? nil : "it has " + variables.map(\.name).joined(separator: ", "))
+                hint: variables.isEmpty
+                    ? "it has none: leave --variable out"
+                    : "it has \(variables.map(\.name).joined(separator: ", ")): \(variables[0].option)")
         }
         let values = stored.merging(given) { $1 }
         for variable in variables {
             guard let value = values[variable.name] else {
                 throw VaultError(
                     .invalidArgument, "this provider's log-ins need a value of \(variable.name): \(variable.says)",
-                    hint: "such as \(variable.example)")
+                    hint: "for example: \(variable.option)")
             }
             guard variable.accepts(value) else {
                 throw VaultError(
                     .invalidArgument, "this value of \(variable.name) does not fit: \(variable.says)",
-                    hint: "such as \(variable.example)")
+                    hint: "for example: \(variable.option)")
             }
         }
-        return try VaultError.translatingValues { try checked(values) }
+        return values
     }
+}
+
+extension ProfileVariable {
+    /// As it is typed.
+    package var option: String { "--variable \(name)=\(example)" }
 }
 
 extension ProviderRecord {

@@ -1,6 +1,6 @@
 import VaultStorage
 
-/// Judges a stored token against a demand. Pure: the time is a parameter.
+/// Compares a stored token against a demand. Pure: the time is a parameter.
 struct TokenClassifier: Sendable {
     /// By default a token is renewed when less than this remains …
     static let usualLead: Duration = .seconds(300)
@@ -27,7 +27,7 @@ struct TokenClassifier: Sendable {
         isAgeKnown = setBack != nil || !isFromFuture
     }
 
-    /// Judges a session's token for this target; by default the login's own.
+    /// Compares a session's token for this target; by default the login's own.
     init(
         position: ChainPosition, session: SessionRecord, target: TokenTarget = .own, now: Timestamp,
         setBack: ClockWatch.SetBack? = nil

@@ -52,7 +52,7 @@ extension VaultError {
                 "a reply of the provider was lost, and sending the refresh token again could end the user's other logins",
                 hint: "the access token is good until it expires; then let the user log in again")
         case .ownershipLost:
-            self.init(StoreError(.ownershipLost, Self.ownershipSentence, hint: Self.ownershipHint))
+            self.init(StoreError.ownershipLost)
         case .ownerStalled:
             self.init(
                 .refreshStalled, "another process has begun this renewal and does not finish it",
@@ -104,10 +104,6 @@ extension VaultError {
         "another system, from which this login was imported or to which it was exported, renews it: nothing is sent from here",
         hint: "once that system no longer renews it, accept the import: vaultctl import accept")
 
-    private static let ownershipSentence =
-        "other processes no longer see this one as alive, so nothing may be sent from here"
-    private static let ownershipHint =
-        "open the vault after a fork, and do not close descriptors that others have opened; start this process anew"
     private static let resourceHint = "compare the resource and the scope with what the user granted"
     static let registrationHint = "check the client id, its secret and the endpoints of the provider"
 }

@@ -43,6 +43,8 @@ public struct Provider: Sendable, Equatable {
     package let daysEndedIsKept: Int?
     /// To whom the client addresses its assertions; nil: as the profile says.
     package let assertionAudience: AssertionAudience?
+    /// Whether it was added because a resource named it.
+    package let isOfResources: Bool
 
     /// The public part of a client certificate.
     package struct CertificateView: Sendable, Equatable {
@@ -126,6 +128,8 @@ public struct ProviderRegistration: Sendable {
     package var daysEndedIsKept: Int?
     /// To whom the client addresses its assertions (RFC 7523), if the profile is wrong about that.
     package var assertionAudience: AssertionAudience?
+    /// Whether it is added because a resource has named it.
+    package var isOfResources = false
     /// Of a client that registered itself.
     package var management: RegistrationManagement?
     package var clientSecretExpiresAt: Date?

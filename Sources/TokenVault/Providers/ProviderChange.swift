@@ -38,6 +38,8 @@ public struct ProviderChange: Sendable {
     public var authentication: ClientAuthentication?
     /// All further secrets, in the order in which they are tried; an empty list leaves the first one alone.
     public var alternativeSecrets: [ClientSecret]?
+    /// Secrets to follow those that there are, applied after the field above.
+    package var addedSecrets: [ClientSecret] = []
     /// Makes the second secret the first, and the first the last. Applied after the two fields above.
     public var promotesNextSecret = false
     package var profile: Profile?

@@ -203,13 +203,13 @@ final class RateLimitPermit: Sendable {
         var isPromoted = false
     }
 
-    private let turns: ProviderLimiter
+    private let limiter: ProviderLimiter
     private let id: Int
     private let state = Mutex(State())
 
-    init(_ turns: ProviderLimiter) {
-        self.turns = turns
-        id = turns.newID()
+    init(_ limiter: ProviderLimiter) {
+        self.limiter = limiter
+        id = limiter.newID()
     }
 
     var isHeld: Bool { state.withLock { $0.isHeld } }
@@ -225,7 +225,7 @@ final class RateLimitPermit: Sendable {
         }
         guard !isHeld else { return true }
         // A caller that arrives meanwhile promotes the waiter in the queue, or is noticed here.
-        guard await turns.begin(id, provider, limits, state.withLock { $0.isPromoted ? .caller : priority }) else {
+        guard await limiter.begin(id, provider, limits, state.withLock { $0.isPromoted ? .caller : priority }) else {
             return false
         }
         state.withLock { $0.isHeld = true }
@@ -238,7 +238,7 @@ final class RateLimitPermit: Sendable {
             defer { state.isPromoted = true }
             return state.isHeld || state.isPromoted ? nil : state.provider
         }
-        if let provider { turns.promote(id, at: provider) }
+        if let provider { limiter.promote(id, at: provider) }
     }
 
     func end(isUnused: Bool = false) {
@@ -246,6 +246,6 @@ final class RateLimitPermit: Sendable {
             defer { state.isHeld = false }
             return state.isHeld ? state.provider : nil
         }
-        if let held { turns.end(held, isUnused: isUnused) }
+        if let held { limiter.end(held, isUnused: isUnused) }
     }
 }

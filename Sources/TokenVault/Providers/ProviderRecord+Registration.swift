@@ -39,6 +39,7 @@ extension ProviderRecord {
         clientSecretExpiresAt = registration.clientSecretExpiresAt.map { Timestamp($0) } ?? secretEnd(from: createdAt)
         (mostDeaths, daysEndedIsKept) = (registration.mostDeaths, registration.daysEndedIsKept)
         assertionAudience = registration.assertionAudience?.rawValue
+        isOfResources = registration.isOfResources
         try checkEnds()
         try checkCertificate()
         try checkVariables()
@@ -119,6 +120,7 @@ extension ProviderRecord {
         try applySecrets(of: change)
         if clientSecrets.first != firstSecret { clientSecretExpiresAt = secretEnd(from: now) }
         switch change.clientSecretExpiresAt {
+        case .keep where !hasClientSecret: clientSecretExpiresAt = nil
         case .keep: break
         case .set(let date): clientSecretExpiresAt = Timestamp(date)
         case .remove: clientSecretExpiresAt = nil
@@ -152,12 +154,20 @@ extension ProviderRecord {
     /// When a new client secret ends, as far as the profile knows: a day, so that a change that is shown first and made then
     /// is the same.
     private func secretEnd(from now: Timestamp) -> Timestamp? {
-        guard !clientSecrets.isEmpty, let lifetime = try? profile.secretLifetime else { return nil }
+        guard hasClientSecret, let lifetime = try? profile.secretLifetime else { return nil }
         let day: Int64 = 86_400_000
         return Timestamp(milliseconds: now.advanced(by: lifetime).milliseconds / day * day)
     }
 
+    /// Whether there is a secret that can end. A key is kept among the secrets, too.
+    private var hasClientSecret: Bool { clientAuthentication.hasPrefix("client_secret") && !clientSecrets.isEmpty }
+
     private func checkEnds() throws {
+        guard clientSecretExpiresAt == nil || hasClientSecret else {
+            throw VaultError(
+                .invalidArgument, "the client has no secret that could end",
+                hint: "give the secret, too: --client-secret-file PATH; or leave --client-secret-expires out")
+        }
         guard (0...100_000).contains(mostDeaths ?? 0), (1...365).contains(daysEndedIsKept ?? 1) else {
             throw VaultError(
                 .invalidArgument,
@@ -193,9 +203,16 @@ extension ProviderRecord {
     private mutating func applySecrets(of change: ProviderChange) throws {
         var alternatives = Array(clientSecrets.dropFirst())
         if let secrets = change.alternativeSecrets { alternatives = secrets.map { SecretBytes(utf8: $0.reveal()) } }
+        let added = change.addedSecrets.map { SecretBytes(utf8: $0.reveal()) }
+        if change.authentication == nil, let first = clientSecrets.first, added.contains(first) {
+            throw VaultError(
+                .invalidArgument, "the first client secret cannot follow itself",
+                hint: "the second one is another secret, which the provider accepts, too")
+        }
+        for secret in added where !alternatives.contains(secret) { alternatives.append(secret) }
         if let authentication = change.authentication {
             set(authentication, alternatives: alternatives)
-        } else if change.alternativeSecrets != nil {
+        } else if change.alternativeSecrets != nil || !added.isEmpty {
             guard clientAuthentication.hasPrefix("client_secret"), let first = clientSecrets.first else {
                 throw VaultError(.invalidArgument, "this client has no secret that another one could follow")
             }
@@ -203,7 +220,9 @@ extension ProviderRecord {
         }
         if change.promotesNextSecret {
             guard clientSecrets.count > 1 else {
-                throw VaultError(.invalidArgument, "this client has no second secret")
+                throw VaultError(
+                    .invalidArgument, "this client has no second secret",
+                    hint: "add the new one first: --second-client-secret-file PATH")
             }
             clientSecrets.append(clientSecrets.removeFirst())
         }

@@ -102,7 +102,8 @@ extension Provider {
                 isRegistrationManaged: record.registrationToken != nil,
                 clientSecretExpiresAt: record.clientSecretExpiresAt?.date, mostDeaths: record.mostDeaths,
                 daysEndedIsKept: record.daysEndedIsKept,
-                assertionAudience: record.assertionAudience.flatMap { AssertionAudience(rawValue: $0) })
+                assertionAudience: record.assertionAudience.flatMap { AssertionAudience(rawValue: $0) },
+                isOfResources: record.isOfResources)
         }
     }
 }

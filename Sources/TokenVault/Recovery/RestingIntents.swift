@@ -10,17 +10,17 @@ final class RestingIntents: Sendable {
 
     private let rests = Mutex<[LoginHandle: Rest]>([:])
     /// The intent after which the next pass begins, and the resting ones that it has seen in the current round.
-    private let round = Mutex<(turn: Int64?, seen: Set<LoginHandle>)>((nil, []))
+    private let round = Mutex<(start: Int64?, seen: Set<LoginHandle>)>((nil, []))
 
     /// The part of the open intents whose turn it is; after the last part the first follows again. When all have been
     /// seen, intents that are no longer open are forgotten.
     func nextPage(of store: any VaultStore, limit: Int) async -> [StoredIntent] {
-        let start = round.withLock { $0.turn }
+        let start = round.withLock { $0.start }
         guard let page = try? await store.openIntents(after: start, limit: limit) else { return [] }
         let seen = round.withLock { round -> Set<LoginHandle>? in
             // Another pass of this process was faster.
-            guard round.turn == start else { return nil }
-            round.turn = page.next
+            guard round.start == start else { return nil }
+            round.start = page.next
             round.seen.formUnion(page.intents.lazy.map(\.login))
             guard page.next == nil else { return nil }
             defer { round.seen = [] }

@@ -8,6 +8,8 @@ struct PresentedToken: Sendable {
     let prover: ResourceServers.Prover
     /// The provider whose profile describes how an API refuses it.
     let provider: ProviderHandle?
+    /// The protected resource to which it goes, and nowhere else; nil: the provider decides.
+    let resource: String?
     /// The key of a client's own token; a login's key is in the vault.
     var clientKey: DPoPKey?
 
@@ -16,6 +18,7 @@ struct PresentedToken: Sendable {
         tokenType = token.tokenType
         prover = .login(token.login)
         provider = token.provider
+        resource = token.resourceOfLogin
     }
 
     init(_ token: ClientToken) {
@@ -23,6 +26,7 @@ struct PresentedToken: Sendable {
         tokenType = token.tokenType
         prover = .client(token.key.provider)
         provider = token.key.provider
+        resource = nil
         clientKey = token.dpopKey
     }
 }

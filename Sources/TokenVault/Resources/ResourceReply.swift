@@ -1,3 +1,5 @@
+public import OAuthClient
+
 /// The meaning of a resource server's reply for the token and the proof.
 public enum ResourceReply: Sendable, Equatable {
     /// Nothing: the reply is about the request itself, good or bad.
@@ -9,4 +11,7 @@ public enum ResourceReply: Sendable, Equatable {
     case refusedToken
     /// The token is good, and the user must authenticate in another way, or again (RFC 9470).
     case needsStepUp(StepUpChallenge)
+    /// The token is good, and lacks this scope (`insufficient_scope`, RFC 6750 §3.1; empty: the API does not say which). A renewal brings the same one again: the
+    /// user must consent, see ``LogInRequest/init(into:redirectURI:scope:dpop:loginHint:parameters:context:variables:adding:acceptsOtherAccount:)``.
+    case needsScope(Scope)
 }

@@ -58,7 +58,7 @@ extension UserManager {
     func authorized(
         _ request: HTTPRequest, to target: EndpointURL, _ presented: PresentedToken, of token: VaultToken? = nil
     ) async throws -> AuthorizedRequest {
-        try await requireAllowed(target, by: presented.provider)
+        try await requireAllowed(target, by: presented.provider, for: presented.resource)
         let carrying = try await authorized(request, to: target, with: presented)
         return AuthorizedRequest(carrying, to: target, presented, of: token, self)
     }
@@ -69,7 +69,7 @@ extension UserManager {
         var fields = request.headerFields
         fields[.dpop] = nil
         let rules = await resourceRules(of: token)
-        let name = HTTPField.Name(rules.header) ?? .authorization
+        let name = rules.header
         fields[name] = nil
         let scheme: String
         switch token.tokenType {
@@ -129,6 +129,7 @@ extension UserManager {
         if response.status.kind == .successful, !isRefusedByRule { prove() }
         // Not every server reports it under the scheme of the token, or with 401.
         if wantsNonce, let newNonce, newNonce.rawValue != request.provenNonce { return .wantsNewProof }
+        if let scope = Self.missingScope(response) { return .needsScope(scope) }
         guard response.status == .unauthorized else { return isRefusedByRule ? .refusedToken : .final }
         var isAboutScope = false
         for challenge in challenges {
@@ -147,6 +148,16 @@ extension UserManager {
         }
         // An explicit RFC 6750 error counts more than the usual meaning of the provider's status.
         return isRefusedByRule && !isAboutScope ? .refusedToken : .final
+    }
+
+    /// The scope that a request needs and its token lacks (RFC 6750 §3.1). Some servers answer with 401.
+    private static func missingScope(_ response: HTTPResponse) -> Scope? {
+        guard response.status == .forbidden || response.status == .unauthorized else { return nil }
+        let challenge = AuthenticationChallenge.all(in: response).first {
+            ["bearer", "dpop"].contains($0.scheme) && $0.error == .insufficientScope
+        }
+        guard let challenge else { return nil }
+        return challenge["scope"].flatMap { try? Scope($0) } ?? (try? Scope(tokens: []))
     }
 
     /// See ``AuthorizedRequest/needsBody(of:)``.

@@ -59,7 +59,7 @@ extension SchedulerRun {
             return Step()
         }
         guard let due = await healed(stored) else { return Step() }
-        guard vault.judge(stored).isDue(due, now: vault.now) else { return Step() }
+        guard vault.classifier(stored).isDue(due, now: vault.now) else { return Step() }
         if stored.isHeld { return Step(rest: SchedulerState.longRest) }
         if stored.refresh?.refreshToken == nil, !context.canAskApp {
             await letGo(stored)

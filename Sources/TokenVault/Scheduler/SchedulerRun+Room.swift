@@ -51,9 +51,9 @@ extension SchedulerRun {
             most - state.withLock { $0.flights[provider] ?? 0 }, context.health[provider].pace.bound ?? .max)
         guard count > 0 else { return ProviderRoom(count: 0) }
         guard let limits else { return ProviderRoom(count: count) }
-        let turns = context.turns.forBackground(provider, limits)
+        let free = context.limiter.forBackground(provider, limits)
         return ProviderRoom(
-            count: min(count, turns.count), lookAgainAfter: turns.lookAgainAfter, isRate: turns.lookAgainAfter != nil)
+            count: min(count, free.count), lookAgainAfter: free.lookAgainAfter, isRate: free.lookAgainAfter != nil)
     }
 
     /// Nil: it cannot be read, and the renewal will report that.
@@ -61,7 +61,7 @@ extension SchedulerRun {
         let uptime = vault.timeSource.uptime()
         if let known = providers.withLock({ $0[provider] }), uptime - known.readAt < Self.knownFor { return known }
         guard let record = try? await vault.store.provider(provider).record else { return nil }
-        let known = KnownProvider(name: record.name, limits: record.turnLimits, readAt: uptime)
+        let known = KnownProvider(name: record.name, limits: record.rateLimits, readAt: uptime)
         providers.withLock { $0[provider] = known }
         return known
     }

@@ -118,6 +118,7 @@ final class SchedulerRun: Sendable {
         }
         if let spool = try? vault.store.spool.depth() { context.metrics.set(.spool, to: Double(spool.entries)) }
         await keepTrailShort()
+        await lookForDrift()
         guard options.retriesRevocations, let done = try? await users.retryRevocations(.due, limit: 256) else { return }
         guard !done.results.isEmpty else { return }
         report { report in

@@ -39,6 +39,8 @@ struct SchedulerState: Sendable {
     var caredAt: Duration?
     /// When it last checked whether the audit trail must be pruned.
     var prunedAt: Duration?
+    /// When it next compares what providers reply with their profiles.
+    var driftDueAt: Duration?
     /// Nil once it has ended.
     var care: Task<Void, Never>?
 

@@ -33,12 +33,12 @@ package final class LoginObservation: Service {
 
     /// Works until the service group shuts down, the task is cancelled or the vault is closed.
     package func run() async throws {
-        try await routine.run { await self.turn() }
+        try await routine.run { await self.observe() }
         await release()
     }
 
-    /// - Returns: The time until the next turn.
-    private func turn() async -> Duration {
+    /// - Returns: The time until the next look.
+    private func observe() async -> Duration {
         do {
             if var delivery = try await claim() {
                 defer { self.delivery.withLock { [delivery] in $0 = delivery } }

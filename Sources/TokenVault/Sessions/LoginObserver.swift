@@ -30,9 +30,9 @@ public protocol LoginObserver: Sendable {
     /// Handles an event: ``SessionEvent/Kind/refreshFailed(_:)``, ``SessionEvent/Kind/error(_:)``,
     /// ``SessionEvent/Kind/recovered``, ``SessionEvent/Kind/refreshTokenWillExpire(at:)``,
     /// ``SessionEvent/Kind/stateChanged(_:)`` to `terminated`, ``SessionEvent/Kind/providerStopped(name:ended:)``,
-    /// ``SessionEvent/Kind/providerResumed(name:)``, or ``SessionEvent/Kind/missed(count:)``, after which the logins
-    /// should be read again. If it throws, the same event comes again after 1, 2, 4 … 60 seconds, and the next ones
-    /// wait. They also wait for as long as it does not return.
+    /// ``SessionEvent/Kind/providerResumed(name:)``, ``SessionEvent/Kind/providerDrifted(name:)``, or
+    /// ``SessionEvent/Kind/missed(count:)``, after which the logins should be read again. If it throws, the same event
+    /// comes again after 1, 2, 4 … 60 seconds, and the next ones wait. They also wait for as long as it does not return.
     func observe(_ event: SessionEvent) async throws
 }
 
@@ -41,7 +41,7 @@ extension SessionEvent.Kind {
     var isForObservers: Bool {
         switch self {
         case .refreshFailed, .error, .recovered, .refreshTokenWillExpire, .stateChanged(.terminated), .providerStopped,
-            .providerResumed, .missed:
+            .providerResumed, .providerDrifted, .missed:
             true
         case .willExpire, .expired, .updated, .stateChanged, .scopeChanged: false
         }

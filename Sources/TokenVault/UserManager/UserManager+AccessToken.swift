@@ -36,7 +36,7 @@ extension UserManager {
         do {
             let target = try request.target
             let snapshot = try await session(of: login)
-            try await requireAllowed(url, by: snapshot.provider)
+            try await requireAllowed(url, by: snapshot.provider, for: snapshot.session.resource)
             return try await token(snapshot, target, request)
         } catch {
             throw context.calls.failed(error)
@@ -94,6 +94,13 @@ extension UserManager {
         _ snapshot: SessionSnapshot, _ target: TokenTarget, _ request: TokenRequest
     ) async throws -> VaultToken {
         let demand = request.demand(in: snapshot, target)
+        if let asked = target.resource, let own = snapshot.session.resource,
+            (try? ResourceIdentifier(stored: asked)) != (try? ResourceIdentifier(stored: own))
+        {
+            throw VaultError(
+                .resourceRefused, "this login is for another resource",
+                hint: "for that resource, the user must log in there")
+        }
         if snapshot.session.failure != nil { context.announceFailureIfUnreported(snapshot) }
         if let token = try goodToken(in: snapshot, target, for: demand) {
             context.calls.served()
@@ -115,7 +122,7 @@ extension UserManager {
     private func goodToken(
         in snapshot: SessionSnapshot, _ target: TokenTarget, for demand: RenewalDemand
     ) throws -> VaultToken? {
-        vault.judge(snapshot.session, at: snapshot.position, target).isEnough(for: demand)
+        vault.classifier(snapshot.session, at: snapshot.position, target).isEnough(for: demand)
             ? try context.usableToken(in: snapshot, target) : nil
     }
 

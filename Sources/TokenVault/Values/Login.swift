@@ -58,6 +58,8 @@ public struct Login: Sendable, Equatable {
     let hiddenSubject: HiddenText
     /// Access tokens in addition to the login's own, for single resources or with narrower scopes.
     package let resourceTokens: [ResourceToken]
+    /// The protected resource that the login is for, and to which alone its tokens go (RFC 9728); nil: the provider decides.
+    package let resource: String?
     /// Where the login was imported from; nil: it was not, or its imported chain has ended.
     package let origin: LoginOrigin?
     /// How many refresh tokens this user may have at the provider, and has here. Nil where the provider's profile gives

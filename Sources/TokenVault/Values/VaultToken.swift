@@ -20,14 +20,17 @@ public struct VaultToken: Sendable {
     public let isVolatile: Bool
     /// Members of the provider's replies that its profile keeps, such as Salesforce's `instance_url`.
     public let attributes: [String: String]
-    /// The one resource that it is for (RFC 8707); nil: for whatever was granted.
-    public var resource: String? { target.resource }
+    /// The one resource that it is for (RFC 8707), because it was asked for or because its login is; nil: for whatever was
+    /// granted.
+    public var resource: String? { target.resource ?? resourceOfLogin }
     /// The scope that it was asked for, if that is not all that was granted.
     package var requestedScope: Scope? { Scope(stored: target.scope) }
 
     /// Read only when someone asks: a token is made at every read.
     private let scopeText: String?
     let target: TokenTarget
+    /// The protected resource to which all tokens of its login go, and nowhere else; nil: the provider decides.
+    let resourceOfLogin: String?
     /// Whether it came after a doubt that is not known to have passed.
     let cameAfterDoubt: Bool
     /// Whose profile says how an API refuses it.
@@ -36,7 +39,7 @@ public struct VaultToken: Sendable {
     init(
         accessToken: AccessToken, tokenType: TokenType, expiresAt: Timestamp?, isExpiryAssumed: Bool, scope: String?,
         login: LoginID, generation: Int64, isVolatile: Bool = false, attributes: [String: String],
-        target: TokenTarget, cameAfterDoubt: Bool = false, provider: ProviderHandle?
+        target: TokenTarget, resourceOfLogin: String?, cameAfterDoubt: Bool = false, provider: ProviderHandle?
     ) {
         self.accessToken = accessToken
         self.tokenType = tokenType
@@ -48,6 +51,7 @@ public struct VaultToken: Sendable {
         self.isVolatile = isVolatile
         self.attributes = attributes
         self.target = target
+        self.resourceOfLogin = resourceOfLogin
         self.cameAfterDoubt = cameAfterDoubt
         self.provider = provider
     }

@@ -30,15 +30,15 @@ struct Routine: Sendable {
         }
     }
 
-    /// - Parameter turn: Does the work that is due, and returns the time until the next work.
-    func run(_ turn: @Sendable () async -> Duration) async throws {
+    /// - Parameter body: Does the work that is due, and returns the time until the next work.
+    func run(_ body: @Sendable () async -> Duration) async throws {
         try vault.requireOpen()
         let wakeup = wakeup
         let closing = vault.whenClosing { wakeup.stop() }
         defer { vault.forgetClosingAction(closing) }
         await withTaskCancellationOrGracefulShutdownHandler {
             while !wakeup.isStopped, !Task.isCancelled {
-                await wakeup.wait(for: await turn(), vault.timeSource)
+                await wakeup.wait(for: await body(), vault.timeSource)
             }
         } onCancelOrGracefulShutdown: {
             wakeup.stop()

@@ -32,11 +32,7 @@ extension Vault {
             }
             if let refusal = store.readOnlyRefusal { throw refusal }
             if let refusal = try await store.moveMark()?.refusal { throw refusal }
-            guard store.ownsItsLock else {
-                throw StoreError(
-                    .ownershipLost, "other processes no longer see this one as alive",
-                    hint: "start this process anew")
-            }
+            guard store.ownsItsLock else { throw store.lockLoss }
             let damage = try await store.providers(after: nil, limit: Self.providersLookedAt).compactMap(\.damage)
             return try damage.map { damage in
                 guard damage.isOfRow else { throw damage }

@@ -4,12 +4,14 @@ import VaultStorage
 
 // Checks of a stored token at the current time.
 extension Vault {
-    /// Judges a stored token by the clock that counts for it.
-    func judge(_ stored: some StoredSession) -> TokenClassifier { judge(stored.session, at: stored.position, .own) }
+    /// What a stored token is good for, by the clock that counts for it.
+    func classifier(_ stored: some StoredSession) -> TokenClassifier {
+        classifier(stored.session, at: stored.position, .own)
+    }
 
     /// The same of a session's token for this target.
     @inline(__always)
-    func judge(_ session: SessionRecord, at position: ChainPosition, _ target: TokenTarget) -> TokenClassifier {
+    func classifier(_ session: SessionRecord, at position: ChainPosition, _ target: TokenTarget) -> TokenClassifier {
         TokenClassifier(session.times(target, at: position), now: now, setBack: clock.setBack)
     }
 
@@ -44,6 +46,7 @@ extension Vault {
             accessToken: accessToken, tokenType: type, expiresAt: expiresAt, isExpiryAssumed: isExpiryAssumed,
             scope: scope, login: LoginID(snapshot.login), generation: generation,
             attributes: snapshot.session.attributes, target: target,
-            cameAfterDoubt: snapshot.session.cameAfterDoubt, provider: snapshot.provider)
+            resourceOfLogin: snapshot.session.resource, cameAfterDoubt: snapshot.session.cameAfterDoubt,
+            provider: snapshot.provider)
     }
 }

@@ -140,6 +140,10 @@ public final class AuthorizingClient: Service {
                 var response = response
                 response.stepUp = challenge
                 return response
+            case .needsScope(let scope):
+                var response = response
+                response.missingScope = scope
+                return response
             case .wantsNewProof:
                 guard proofs < Self.mostProofs, body.canBeSentAgain else { return response }
                 proofs += 1

@@ -4,7 +4,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
-import OAuthClient
+public import OAuthClient
 import Platform
 import Synchronization
 public import TokenVault
@@ -15,6 +15,10 @@ public struct ResourceResponse: Sendable {
     public private(set) var body: Body
     /// The authentication that the API requires of the user (RFC 9470); nil if none. Otherwise the reply is a 401.
     public internal(set) var stepUp: StepUpChallenge?
+    /// The scope that the request needs and its token lacks (`insufficient_scope`, RFC 6750 §3.1; empty: the API does not say
+    /// which); nil if none is missing. Otherwise the reply is a 403, or a 401: the user must consent, with
+    /// `LogInRequest(into: .login(token.login), adding: scope)`.
+    public internal(set) var missingScope: Scope?
     /// Why there was no newer token after the API rejected this one: the login has ended, say, or its provider cannot
     /// be reached. Its code says what to do about it, as if a call for the token had thrown it. Nil if the token was not
     /// rejected, or a newer one was rejected too.

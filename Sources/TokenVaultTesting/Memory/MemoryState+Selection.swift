@@ -21,10 +21,11 @@ extension MemoryState {
         let isDescending = selection.order.first?.isDescending ?? false
         var indices = keys.indices
         var left = selection.mostRows ?? .max
+        let rows = self[table]
         return AnyIterator {
             while left > 0, let index = isDescending ? indices.popLast() : indices.popFirst() {
-                guard let row = self[table][keys[index]] else { continue }
-                let joined = [table: row]
+                guard let row = rows[keys[index]] else { continue }
+                let joined = Joined(table, row)
                 guard selection.conditions.allSatisfy({ $0.holds(for: joined, parameters) }) else { continue }
                 left -= 1
                 return selection.output.map { $0.value(in: joined) }
@@ -35,11 +36,16 @@ extension MemoryState {
 
     private func selectAll(_ selection: Query.Selection, _ parameters: [Int32: MemoryValue]) -> [[MemoryValue]] {
         var found = joined(selection, parameters)
-        if !selection.order.isEmpty { found.sort { selection.order.precedes($0, $1) } }
+        var most = selection.mostRows ?? .max
         if let limit = selection.limit.flatMap({ parameters[$0] }), case .integer(let limit) = limit, limit >= 0 {
-            found = Array(found.prefix(Int(clamping: limit)))
+            most = min(most, Int(clamping: limit))
         }
-        if let most = selection.mostRows { found = Array(found.prefix(most)) }
+        if most == 1, !selection.order.isEmpty {
+            found = found.min { selection.order.precedes($0, $1) }.map { [$0] } ?? []
+        } else if !selection.order.isEmpty {
+            found.sort { selection.order.precedes($0, $1) }
+        }
+        if found.count > most { found.removeLast(found.count - most) }
         guard selection.output.contains(where: \.isAggregate) else {
             return found.map { row in selection.output.map { $0.value(in: row) } }
         }
@@ -50,24 +56,42 @@ extension MemoryState {
     func keys(
         in table: Table, where conditions: [Query.Condition], _ parameters: [Int32: MemoryValue]
     ) -> [Int64] {
-        candidates(table, conditions, parameters).filter { key in
-            guard let row = self[table][key] else { return false }
-            return conditions.allSatisfy { $0.holds(for: [table: row], parameters) }
+        let rows = self[table]
+        return candidates(table, conditions, parameters).filter { key in
+            guard let row = rows[key] else { return false }
+            let joined = Joined(table, row)
+            return conditions.allSatisfy { $0.holds(for: joined, parameters) }
         }
     }
 
-    /// One row of each table; a missing table has no matching row.
-    typealias Joined = [Table: Row]
+    /// One row of each table, of which there are a few at most; a missing table has no matching row.
+    struct Joined {
+        private let first: (table: Table, row: Row)
+        private var others: [(table: Table, row: Row)] = []
+
+        init(_ table: Table, _ row: Row) { first = (table, row) }
+
+        subscript(table: Table) -> Row? {
+            table == first.table ? first.row : others.first { $0.table == table }?.row
+        }
+
+        func joined(by row: Row, of table: Table) -> Joined {
+            var copy = self
+            copy.others.append((table, row))
+            return copy
+        }
+    }
 
     private func joined(_ selection: Query.Selection, _ parameters: [Int32: MemoryValue]) -> [Joined] {
+        let table = self[selection.from]
         var rows: [Joined] = candidates(selection.from, selection.conditions, parameters).compactMap { key in
-            self[selection.from][key].map { [selection.from: $0] }
+            table[key].map { Joined(selection.from, $0) }
         }
         for join in selection.joins {
             rows = rows.flatMap { row -> [Joined] in
                 let matches = partners(of: row, join)
                 if matches.isEmpty { return join.isOptional ? [row] : [] }
-                return matches.map { match in row.merging([join.column.table: match]) { _, new in new } }
+                return matches.map { row.joined(by: $0, of: join.column.table) }
             }
         }
         return rows.filter { row in selection.conditions.allSatisfy { $0.holds(for: row, parameters) } }
@@ -75,9 +99,9 @@ extension MemoryState {
 
     private func partners(of row: Joined, _ join: Query.Join) -> [Row] {
         guard let value = row[join.other.table]?[join.other.name], value != .null else { return [] }
-        let table = join.column.table
-        return keys(in: table, where: join.column.name, is: value).compactMap { key in
-            self[table][key].flatMap { $0[join.column.name] == value ? $0 : nil }
+        let rows = self[join.column.table]
+        return keys(in: join.column.table, where: join.column.name, is: value).compactMap { key in
+            rows[key].flatMap { $0[join.column.name] == value ? $0 : nil }
         }
     }
 

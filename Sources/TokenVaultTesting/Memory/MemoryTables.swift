@@ -74,7 +74,7 @@ package final class MemoryOwners: Sendable {
     private struct State {
         var last: Int64 = 0
         var living: Set<Int64> = []
-        var judge: (@Sendable (Int64) -> Bool)?
+        var liveness: (@Sendable (Int64) -> Bool)?
     }
 
     private let state = Mutex(State())
@@ -91,12 +91,14 @@ package final class MemoryOwners: Sendable {
     package func leave(_ owner: Int64) { state.withLock { _ = $0.living.remove(owner) } }
 
     package func isAlive(_ owner: Int64) -> Bool {
-        let (judge, isKnown) = state.withLock { ($0.judge, $0.living.contains(owner)) }
-        return judge?(owner) ?? isKnown
+        let (liveness, isKnown) = state.withLock { ($0.liveness, $0.living.contains(owner)) }
+        return liveness?(owner) ?? isKnown
     }
 
     /// Sets the function that decides which processes are alive. Its result may depend on the process that asks.
-    package func judge(by judge: @escaping @Sendable (Int64) -> Bool) { state.withLock { $0.judge = judge } }
+    package func decideLiveness(by liveness: @escaping @Sendable (Int64) -> Bool) {
+        state.withLock { $0.liveness = liveness }
+    }
 }
 
 /// One process's access to the tables: each query of a reader sees the last committed state; queries of a snapshot or a

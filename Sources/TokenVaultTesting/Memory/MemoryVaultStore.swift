@@ -41,6 +41,7 @@ package final class MemoryVaultStore: VaultStore {
     package var longestWayToRequest: Duration? { nil }
     package var longestRenewal: Duration? { nil }
     package var ownsItsLock: Bool { vault.database.owners.isAlive(owner) }
+    package var lockLoss: StoreError { .ownershipLost }
     package var readOnlyRefusal: StoreError? { nil }
     package func files() -> [FileReport] { [] }
 

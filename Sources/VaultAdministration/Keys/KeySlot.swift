@@ -1,9 +1,9 @@
 package import FoundationEssentials
-import VaultStorage
+package import VaultStorage
 
 /// One of the ways to open a vault. Any slot opens all of it; removing one leaves the others.
 package struct KeySlot: Sendable, Equatable, Identifiable {
-    package let id: KeySlotID
+    package let id: KeySlotHandle
     package let kind: Kind
     package let label: String
     package let createdAt: Date
@@ -25,19 +25,4 @@ package struct KeySlot: Sendable, Equatable, Identifiable {
         /// The key pair of an age identity.
         case recipient
     }
-}
-
-/// Identifies one key slot. Random; not a secret. Written as 26 lower-case base32 characters.
-package struct KeySlotID: Hashable, Sendable, LosslessStringConvertible {
-    let handle: KeySlotHandle
-
-    init(_ handle: KeySlotHandle) { self.handle = handle }
-
-    /// Reads the text form; nil if it is not one.
-    package init?(_ description: String) {
-        guard let handle = KeySlotHandle(text: description) else { return nil }
-        self.handle = handle
-    }
-
-    package var description: String { handle.text }
 }

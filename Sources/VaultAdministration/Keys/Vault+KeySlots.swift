@@ -1,6 +1,6 @@
 package import TokenVault
 import VaultCrypto
-import VaultStorage
+package import VaultStorage
 
 extension Vault {
     /// The ways to open this vault, oldest first.
@@ -28,9 +28,9 @@ extension Vault {
     ///   - id: ``KeySlot/id`` of the slot.
     ///   - source: Another key of the vault, needed to remove the slot that opened this vault.
     /// - Throws: ``VaultError/Code/inUse`` if no other key is known to open the vault.
-    package func removeKeySlot(_ id: KeySlotID, provenBy source: KeySource? = nil) async throws {
+    package func removeKeySlot(_ id: KeySlotHandle, provenBy source: KeySource? = nil) async throws {
         try await VaultError.translating {
-            try await store.removeKeySlot(id.handle, provenBy: try await source?.resolved().unlocker())
+            try await store.removeKeySlot(id, provenBy: try await source?.resolved().unlocker())
         }
     }
 
@@ -52,16 +52,16 @@ extension Vault {
     /// Opens a slot with this key, as opening the vault would, and records that: ``KeySlot/provenAt``.
     ///
     /// - Throws: ``VaultError/Code/wrongKey`` if it does not open the slot.
-    package func testKeySlot(_ id: KeySlotID, with source: KeySource) async throws {
+    package func testKeySlot(_ id: KeySlotHandle, with source: KeySource) async throws {
         try await VaultError.translating {
-            try await store.testKeySlot(id.handle, with: try await source.resolved().unlocker())
+            try await store.testKeySlot(id, with: try await source.resolved().unlocker())
         }
     }
 
     /// Which slots this key opens. Records nothing.
-    package func keySlots(openedBy source: KeySource) async throws -> Set<KeySlotID> {
+    package func keySlots(openedBy source: KeySource) async throws -> Set<KeySlotHandle> {
         try await VaultError.translating {
-            Set(try await store.keySlots(openedBy: try await source.resolved().unlocker()).map { KeySlotID($0) })
+            try await store.keySlots(openedBy: try await source.resolved().unlocker())
         }
     }
 
@@ -92,14 +92,14 @@ extension Vault {
     }
 
     /// Two slots of one key would be lost together, and would look like two keys.
-    private static func hasSlot(_ id: KeySlotID) -> VaultError {
+    private static func hasSlot(_ id: KeySlotHandle) -> VaultError {
         VaultError(
             .invalidArgument, "this key opens the vault already, by the key slot \(id)",
             hint: "add another key; to change the label, remove the slot and add the key again")
     }
 
     /// The slot that opened this vault.
-    package var openingKeySlot: KeySlotID { KeySlotID(store.openingKeySlot) }
+    package var openingKeySlot: KeySlotHandle { store.openingKeySlot }
 }
 
 extension KeySlot {
@@ -120,7 +120,7 @@ extension KeySlot {
             recipient = key.text
         }
         self.init(
-            id: KeySlotID(stored.handle), kind: kind, label: description.label,
+            id: stored.handle, kind: kind, label: description.label,
             createdAt: Timestamp(milliseconds: description.createdAt).date, provenAt: stored.provenAt?.date,
             recipient: recipient, keyName: keyName, isCheaperThanToday: isCheap)
     }

@@ -106,7 +106,8 @@ extension Vault {
     private func checkMove(to target: Vault) async throws -> Bool {
         let (source, other) = (store.context.vaultID, target.store.context.vaultID)
         guard source != other else {
-            throw StoreError(.invalidValue, "the target of the move is the vault itself")
+            throw StoreError(
+                .invalidValue, "the target of the move is the vault itself, or a copy of it: a move needs an empty one")
         }
         for refusal in [store.readOnlyRefusal, target.store.readOnlyRefusal] {
             if let refusal { throw refusal }
@@ -250,7 +251,7 @@ extension Vault {
     ) async throws -> Int {
         var (last, count) = (nil as Int64?, 0)
         repeat {
-            let page = try await store.movingRequests(after: last, limit: Self.rowsAtOnce)
+            let page = try await store.pendingLogIns(after: last, limit: Self.rowsAtOnce)
             let pending = page.requests.filter { $0.expiresAt > now }
             try await body(pending)
             count += pending.count

@@ -19,8 +19,12 @@ package struct ClientRegistration: Sendable {
     package var redirectURIs: [RedirectURI]
     /// Shown to users who are asked for their consent.
     package var clientName: String?
-    /// The default scope of a log-in.
+    /// What the client may ask for, and by default the default scope of a log-in.
     package var scope: Scope?
+    /// The default scope of a log-in, if it is another one.
+    package var logInScope: Scope?
+    /// Whether the client is for whatever resource names the server.
+    package var isOfResources = false
     package var authentication: Authentication
     package var grantTypes = ["authorization_code", "refresh_token"]
     /// When logins are bound to a key. `required` is also registered (RFC 9449 §5.2).
@@ -94,7 +98,9 @@ extension ClientRegistration {
         metadata.requirePushedAuthorizationRequests = server.requirePushedAuthorizationRequests
         switch authentication {
         case .none, .clientSecretBasic, .clientSecretPost: break
-        case .privateKeyJWT(let key): metadata.jwks = key.jwks
+        case .privateKeyJWT(let key):
+            metadata.jwks = key.jwks
+            metadata.tokenEndpointAuthSigningAlg = key.algorithm.rawValue
         case .tlsClientAuth(_, let subject): metadata.tlsClientAuthSubjectDN = subject
         case .selfSignedTLSClientAuth(let certificate): metadata.jwks = certificate.jwks
         }

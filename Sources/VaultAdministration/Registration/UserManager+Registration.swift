@@ -36,7 +36,15 @@ extension UserManager {
         guard !name.isEmpty, name.utf8.count <= 128 else {
             throw VaultError(.invalidArgument, "a provider's name has 1 to 128 bytes")
         }
-        let metadata = try await metadata(of: server)
+        return try await registerProvider(
+            name, of: tenant, metadata(of: server), client, initialAccessToken: initialAccessToken)
+    }
+
+    /// The same at a server whose metadata is known.
+    package func registerProvider(
+        _ name: String, of tenant: Tenant?, _ metadata: ServerMetadata, _ client: ClientRegistration,
+        initialAccessToken: AccessToken? = nil
+    ) async throws -> Provider {
         guard let endpoint = metadata.registrationEndpoint else {
             throw VaultError(
                 .invalidArgument, "the provider does not let clients register themselves",
@@ -74,9 +82,13 @@ extension UserManager {
             }
             var registration = ProviderRegistration(
                 name: name, metadata: metadata, clientID: registered.clientID, authentication: authentication,
-                scope: client.scope, redirectURI: client.redirectURIs.first, dpop: client.dpop)
+                scope: client.logInScope ?? client.scope, redirectURI: client.redirectURIs.first, dpop: client.dpop)
+            registration.isOfResources = client.isOfResources
             registration.management = registered.management
-            registration.clientSecretExpiresAt = registered.secretExpiresAt
+            // A server may also give a secret to a client that has no use for it.
+            if authentication.methodName.hasPrefix("client_secret") {
+                registration.clientSecretExpiresAt = registered.secretExpiresAt
+            }
             let provider = try await vault.register(registration, of: tenant)
             try? await audit(.clientRegistered, provider.name, registered.clientID)
             return provider

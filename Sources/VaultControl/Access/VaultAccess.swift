@@ -129,8 +129,10 @@ struct VaultAccess {
             await vault.close()
             return result
         } catch {
+            // The vault knows more than the error: whether the tenant of a missing name is there.
+            let explained = await invocation.explain(error, vault)
             await vault.close()
-            throw error
+            throw explained
         }
     }
 

@@ -28,7 +28,19 @@ struct ReportCommand: VaultCommand {
 
     private static let headings = ["LOGIN", "USER", "PROVIDER", "LABEL", "LOST", "WHY"]
 
+    func validate() throws { try TimeSpan.requireAtLeast(.hour, dying, "--dying") }
+
+    private func requireLiving() throws(Failure) {
+        let ended = filter.state.map(\.standing).first { [.dead, .terminated].contains($0) }
+        guard ended == nil, filter.deadFor == nil else {
+            throw .usage(
+                "a report lists the logins that will be lost, and not those that are",
+                hint: "these are listed by: vaultctl login list --state \((ended ?? .dead).rawValue)")
+        }
+    }
+
     func run(_ invocation: Invocation) async throws {
+        try requireLiving()
         let wanted = try filter.filter(now: invocation.now)
         try await VaultAccess(global, invocation).open { vault in
             try await vault.require(wanted.tenant)

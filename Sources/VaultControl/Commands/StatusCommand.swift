@@ -33,10 +33,14 @@ struct StatusCommand: VaultCommand {
         guard !brief || provider == nil && !all else {
             throw ValidationError("--brief cannot be combined with --provider or --all")
         }
-        guard tenant.tenant == nil || provider != nil else { throw ValidationError("--tenant needs --provider") }
     }
 
     func run(_ invocation: Invocation) async throws {
+        guard tenant.tenant == nil || provider != nil else {
+            throw Failure.usage(
+                "--tenant needs --provider",
+                hint: "all logins of a tenant: vaultctl login list --tenant NAME --count")
+        }
         let access = VaultAccess(global, invocation)
         let path = try access.location.description
         let progress = CountingProgress("counting logins", advice: "; --brief skips that", invocation)

@@ -1,4 +1,5 @@
 import Platform
+import SettingsText
 import TokenVault
 
 /// The file that replaces options and variables: the vault's location, and that of its key. It names secrets and holds
@@ -7,8 +8,6 @@ struct ConfigurationFile: Sendable {
     let path: String
     /// The settings in the file, in the order of ``ConfigurationSetting/all``.
     let settings: [(setting: ConfigurationSetting, text: String, line: Int)]
-
-    private static let longest = 65_536
 
     /// The file named by the command line or the environment, or else the first existing one: the user's own, then the
     /// machine's. Files are not combined.
@@ -35,10 +34,8 @@ struct ConfigurationFile: Sendable {
     }
 
     init(reading path: String) throws(Failure) {
-        let bytes = try Self.read(path)
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw .usage("the configuration file \(Printable.path(path)) is not UTF-8 text")
-        }
+        let text = try SettingsFile(noun: "configuration file", advice: "check --config, or TOKENVAULT_CONFIG").text(
+            at: path)
         self.path = path
         settings = try Self.parse(text, of: path)
     }
@@ -79,24 +76,24 @@ extension ConfigurationFile {
         let text = text.hasPrefix("\u{FEFF}") ? String(text.unicodeScalars.dropFirst()) : text
         let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
         for (index, line) in lines.enumerated() {
-            do throws(ConfigurationProblem) {
+            do throws(SettingsProblem) {
                 guard let entry = try ConfigurationLine(line) else { continue }
                 let setting = entry.setting
                 guard found[setting.name] == nil else {
-                    throw ConfigurationProblem("\(setting.name) is set twice", column: entry.nameColumn)
+                    throw SettingsProblem("\(setting.name) is set twice", column: entry.nameColumn)
                 }
                 if let names = setting.names {
                     if let other = naming[names] {
-                        throw ConfigurationProblem(
+                        throw SettingsProblem(
                             "\(other) and \(setting.name) cannot be combined", hint: "name one \(names.rawValue)",
                             column: entry.nameColumn)
                     }
                     naming[names] = setting.name
                 }
-                do throws(ConfigurationProblem) {
+                do throws(SettingsProblem) {
                     found[setting.name] = (try setting.text(of: entry.value), index + 1)
                 } catch {
-                    throw ConfigurationProblem(error.message, hint: error.hint, column: entry.valueColumn)
+                    throw SettingsProblem(error.message, hint: error.hint, column: entry.valueColumn)
                 }
             } catch {
                 throw failure(error, line: index + 1, of: path)
@@ -106,58 +103,9 @@ extension ConfigurationFile {
         }
     }
 
-    private static func failure(_ problem: ConfigurationProblem, line: Int, of path: String) -> Failure {
+    private static func failure(_ problem: SettingsProblem, line: Int, of path: String) -> Failure {
         let place = "\(Printable.path(path)), line \(line), column \(problem.column ?? 1)"
         return Failure(
             .usage, code: "configuration", "\(place): \(problem.message)", hints: problem.hint.map { [$0] } ?? [])
-    }
-}
-
-extension ConfigurationFile {
-    /// Any program that can write the file decides which program runs for the key.
-    private static func read(_ path: String) throws(Failure) -> [UInt8] {
-        let name = Printable.path(path)
-        let file: Descriptor
-        do throws(SystemError) {
-            file = try Descriptor(path, for: .reading, [.notOurTerminal, .withoutWaiting])
-        } catch {
-            throw Failure(
-                error == .notFound ? .notFound : .machine,
-                "the configuration file cannot be read from \(name): \(error.text)",
-                hints: ["check --config, or TOKENVAULT_CONFIG"])
-        }
-        guard let status = try? file.status(), status.kind == .regular else {
-            throw Failure(
-                .machine, "the configuration file \(name) is not a file",
-                hints: ["check --config, or TOKENVAULT_CONFIG"])
-        }
-        try checkOwner(status, "the configuration file \(name)", fix: "chmod go-w \(name)")
-        let parent = PathName.directory(of: path)
-        guard let directory = try? FileStatus(at: parent, followingLinks: true) else {
-            throw Failure(.machine, "the directory of the configuration file \(name) cannot be checked")
-        }
-        // In a sticky directory such as /tmp, others cannot replace files that are not theirs.
-        if !directory.isSticky {
-            let parent = Printable.path(parent)
-            try checkOwner(directory, "the configuration file's directory \(parent)", fix: "chmod go-w \(parent)")
-        }
-        if let refusal = TrustedFile(path).refusal {
-            throw Failure(.unsafeFile, "the configuration file \(name) \(refusal.reason)", hints: [refusal.hint])
-        }
-        do {
-            return try InputFile.readAll(file, "configuration file", from: path, atMost: longest)
-        } catch {
-            throw Failure(error)
-        }
-    }
-
-    private static func checkOwner(_ status: FileStatus, _ name: String, fix: String) throws(Failure) {
-        guard status.isOursOrRoots else {
-            throw Failure(
-                .unsafeFile, "\(name) belongs to another user", hints: ["use a file of your own, or of root's"])
-        }
-        guard status.permissions & 0o022 == 0 else {
-            throw Failure(.unsafeFile, "other users can write to \(name)", hints: [fix])
-        }
     }
 }

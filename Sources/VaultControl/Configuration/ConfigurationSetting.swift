@@ -1,4 +1,5 @@
 import FoundationEssentials
+import SettingsText
 import TokenVault
 import TokenVaultPostgreSQL
 
@@ -53,67 +54,74 @@ struct ConfigurationSetting: Sendable {
         ConfigurationSetting(name: "log-format", kind: .choice(["text", "json"])),
     ]
 
-    static func find(_ name: String, column: Int) throws(ConfigurationProblem) -> ConfigurationSetting {
+    static func find(_ name: String, column: Int) throws(SettingsProblem) -> ConfigurationSetting {
         if let setting = all.first(where: { $0.name == name }) { return setting }
         if SecretArguments.isSecret("--" + name) {
-            throw ConfigurationProblem(
+            throw SettingsProblem(
                 "a secret does not belong in this file",
                 hint: "name where it is: key-file, credential, key-command or passphrase-file", column: column)
         }
         let meant = all.first { $0.variable == name.uppercased() || $0.variable == "TOKENVAULT_" + name.uppercased() }
-        throw ConfigurationProblem(
-            "there is no setting \(Printable.shortened(name))",
+        throw SettingsProblem(
+            isLikeAName(name) || meant != nil
+                ? "there is no setting \(Printable.shortened(name))" : "this is no line of a configuration file",
             hint: meant.map { "its name here is: \($0.name)" }
                 ?? "the settings are: \(all.map(\.name).joined(separator: ", "))", column: column)
     }
 
+    /// Whether a word may be shown: the file may be another one, such as a token's.
+    static func isLikeAName(_ word: String) -> Bool {
+        word.utf8.count <= 24
+            && word.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x2D || $0 == 0x5F }
+    }
+
     /// The value as its variable would hold it; throws a problem if the variable could not.
-    func text(of value: ConfigurationValue) throws(ConfigurationProblem) -> String {
+    func text(of value: SettingsValue) throws(SettingsProblem) -> String {
         switch (kind, value) {
         case (.path, .text(let path)):
             guard path.hasPrefix("/") else {
-                throw ConfigurationProblem("\(name) is not an absolute path", hint: "begin the path with /")
+                throw SettingsProblem("\(name) is not an absolute path", hint: "begin the path with /")
             }
             return path
         case (.place, .text(let place)):
             guard place.hasPrefix("/") || VaultLocation.isPostgreSQL(place) else {
-                throw ConfigurationProblem(
+                throw SettingsProblem(
                     "\(name) is not an absolute path",
                     hint: "begin the path with /, or the address of a server with postgresql://")
             }
             return place
         case (.text, .text(let text)):
-            guard !text.isEmpty else { throw ConfigurationProblem("\(name) is empty") }
+            guard !text.isEmpty else { throw SettingsProblem("\(name) is empty") }
             if name == "proxy" { try Self.refuseCredentials(in: text) }
             return text
         case (.size, .text(let text)):
             guard ByteCount(argument: text) != nil else {
-                throw ConfigurationProblem("\(name) is not a size", hint: "use a size such as \"512M\" or \"2G\"")
+                throw SettingsProblem("\(name) is not a size", hint: "use a size such as \"512M\" or \"2G\"")
             }
             return text
         case (.program, .texts(let arguments)):
             guard arguments.first?.hasPrefix("/") == true else {
-                throw ConfigurationProblem(
+                throw SettingsProblem(
                     "\(name) does not begin with an absolute path",
                     hint: "for example: \(name) = [\"/usr/bin/pass\", \"show\", \"vault-key\"]")
             }
             return JSONValue.array(arguments.map(JSONValue.string)).text
         case (.choice(let words), .text(let word)):
             guard words.contains(word) else {
-                throw ConfigurationProblem(
+                throw SettingsProblem(
                     "\(name) is none of \(words.joined(separator: ", "))", hint: "for example: \(example)")
             }
             return word
         case (.flag, .flag(let isSet)):
             return isSet ? "1" : "0"
         default:
-            throw ConfigurationProblem("\(name) does not take this value", hint: "for example: \(example)")
+            throw SettingsProblem("\(name) does not take this value", hint: "for example: \(example)")
         }
     }
 
-    private static func refuseCredentials(in proxy: String) throws(ConfigurationProblem) {
+    private static func refuseCredentials(in proxy: String) throws(SettingsProblem) {
         guard proxy.contains("@") else { return }
-        throw ConfigurationProblem(
+        throw SettingsProblem(
             "a secret does not belong in this file", hint: "put USER:PASSWORD into proxy-credentials-file")
     }
 
@@ -128,24 +136,5 @@ struct ConfigurationSetting: Sendable {
         case .flag: "\(name) = true"
         case .choice(let words): "\(name) = \"\(words.last ?? "")\""
         }
-    }
-}
-
-enum ConfigurationValue: Equatable {
-    case text(String)
-    case texts([String])
-    case flag(Bool)
-}
-
-/// The problem in a line, and its column, from 1.
-struct ConfigurationProblem: Error {
-    let message: String
-    var hint: String?
-    var column: Int?
-
-    init(_ message: String, hint: String? = nil, column: Int? = nil) {
-        self.message = message
-        self.hint = hint
-        self.column = column
     }
 }

@@ -116,16 +116,6 @@ extension Failure {
         self.init(.usage, code: "invalidArgument", error.description, hints: hints)
     }
 
-    /// Refuses several recipients in one value.
-    static func requireSingle(_ recipients: [String], _ option: String) throws(Failure) {
-        let isSeveral = { (text: String) in text.hasPrefix("age1") && text.contains { ", ".contains($0) } }
-        guard let text = recipients.first(where: isSeveral) else { return }
-        let parts = text.split(whereSeparator: { ", ".contains($0) }).prefix(4)
-            .map { "\(option) \(Printable.shortened(String($0), to: 80))" }
-        throw .usage(
-            "\(option) takes one recipient", hint: "repeat the option for each: \(parts.joined(separator: " "))")
-    }
-
     private init(_ error: ExportError) {
         let isMachine = error.code == .notWritten
         self.init(
@@ -213,7 +203,8 @@ extension Failure {
         case .unknownReply: "list the kept replies: vaultctl login salvage LOGIN"
         case .unknownAuthorizationRequest: "begin again with: vaultctl login begin"
         case .userDisabled: "enable the user: vaultctl user enable USER"
-        case .notLoggedIn: "log the user in: vaultctl login begin"
+        case .notLoggedIn:
+            "see what became of the logins: vaultctl login list --user USER; to log the user in: vaultctl login begin"
         case .vaultMissing: "check --vault, or create a vault: vaultctl init"
         case .migrationNeeded: "stop the services that use the vault, then run: vaultctl migrate up"
         case .newerSchema: "use a vaultctl at least as new as the one that wrote this vault"

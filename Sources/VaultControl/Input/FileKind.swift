@@ -58,7 +58,14 @@ enum FileKind: Equatable {
         for count in 1...4 where head.dropFirst(count).starts(with: "tokenvault-".utf8) { return .keyFileWithMark }
         for (magic, words) in magics where head.starts(with: magic) { return .known(words) }
         if head.contains(0) { return .known("binary data") }
-        return head.first == UInt8(ascii: "{") || head.first == UInt8(ascii: "[") ? .known("a JSON file") : .unknown
+        return head.first == UInt8(ascii: "{") || isList(head) ? .known("a JSON file") : .unknown
+    }
+
+    /// A JSON array. `[client]` and `[[client]]` begin tables of TOML.
+    private static func isList(_ head: [UInt8]) -> Bool {
+        guard head.first == UInt8(ascii: "[") else { return false }
+        let word = String(decoding: head.drop { "[ \t\r\n".utf8.contains($0) }, as: UTF8.self)
+        return word.first?.isLetter != true || ["true", "false", "null"].contains(where: word.hasPrefix)
     }
 
     private static let magics: [([UInt8], String)] = [

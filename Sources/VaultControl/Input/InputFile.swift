@@ -8,7 +8,10 @@ enum InputFile {
         let file: Descriptor
         do throws(SystemError) { file = try Descriptor(path, for: .reading, .notOurTerminal) } catch {
             let status: ExitStatus = error == .notFound ? .notFound : .machine
-            let slip = status == .notFound && path != "-" ? PathProblem.slip(path, "file", nil) : nil
+            let slip =
+                path == "-"
+                ? "standard input has a path, too: /dev/stdin"
+                : status == .notFound ? PathProblem.slip(path, "file", nil) : nil
             throw Failure(
                 status, "the \(title.lowercasedFirst) cannot be read from \(Printable.path(path)): \(error.text)",
                 hints: slip.map { [$0] } ?? [])

@@ -91,6 +91,10 @@ struct PathProblem {
         if path.hasPrefix("=") { return "one = is enough: write \(Printable.path(String(path.drop { $0 == "=" })))" }
         if let rest = bare(path) { return "write the path alone: \(Printable.path(rest))" }
         if let scheme = scheme(of: path) {
+            if noun == "source", let program = dumps[scheme.lowercased()] {
+                return
+                    "a server is not read, but a dump of it: \(program) >app.sql, and then vaultctl import run app.sql"
+            }
             return "expected a path, but this is an address (\(Printable.shortened(scheme)))"
         }
         if path.contains("*") { return "no shell has replaced the *: write the path itself" }
@@ -106,6 +110,11 @@ struct PathProblem {
         if unquoted(path) != nil { return "the quotes are part of the path: leave them away" }
         return nil
     }
+
+    private static let dumps = [
+        "postgresql": "pg_dump --data-only DATABASE", "postgres": "pg_dump --data-only DATABASE",
+        "mysql": "mysqldump DATABASE", "mariadb": "mysqldump DATABASE",
+    ]
 
     /// The path in `file:///path` and `sqlite:path`.
     static func bare(_ text: String) -> String? {

@@ -14,7 +14,7 @@ enum PrivateFile {
         }
     }
 
-    /// For a dry run: what creating the file would refuse.
+    /// What creating the file would refuse, before anything is done.
     static func refuseExisting(_ path: String) throws(Failure) {
         let file = NamedFile(path)
         if file.exists { throw failure(path, .exists) }

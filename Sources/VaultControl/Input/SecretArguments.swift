@@ -3,13 +3,15 @@
 enum SecretArguments {
     /// Options whose value would be a secret.
     private static let names: Set<String> = [
-        "--access-token", "--also-passphrase", "--client-secret", "--code", "--code-verifier", "--dpop-key",
-        "--id-token", "--key", "--new-passphrase", "--passphrase", "--password", "--private-key",
+        "--access-token", "--also-passphrase", "--bearer", "--client-secret", "--code", "--code-verifier",
+        "--device-code", "--dpop-key", "--id-token", "--initial-access-token", "--key", "--new-passphrase",
+        "--passphrase", "--password", "--private-key",
         "--proven-by-passphrase", "--refresh-token", "--second-client-secret", "--secret", "--token",
     ]
     /// Existing options, which take `-` for standard input.
     private static let known: Set<String> = [
-        "--access-token", "--also-passphrase", "--client-secret", "--code", "--key", "--passphrase",
+        "--access-token", "--also-passphrase", "--client-secret", "--code", "--initial-access-token", "--key",
+        "--passphrase",
         "--new-passphrase", "--proven-by-passphrase", "--refresh-token", "--second-client-secret",
     ]
 
@@ -42,7 +44,7 @@ enum SecretArguments {
             guard let following, following != "-", hasValue || !following.hasPrefix("--"),
                 name != callback || holdsCode(following)
             else { continue }
-            throw refusal(of: name)
+            throw refusal(of: name, arguments)
         }
     }
 
@@ -113,13 +115,24 @@ enum SecretArguments {
         return path.count >= 16 && !hasEnding
     }
 
-    private static func refusal(of name: String) -> Failure {
+    /// The options of ours that other programs' options mean.
+    private static let usual = [
+        "--bearer": "--access-token-file", "--token": "--access-token-file", "--private-key": "--client-key-file",
+        "--secret": "--client-secret-file", "--password": "--passphrase-file",
+    ]
+
+    private static func refusal(of name: String, _ arguments: [String]) -> Failure {
+        let isNewOne = name == "--passphrase" && arguments.starts(with: ["key", "add"])
         let instead =
-            name == callback
-            ? "leave it out to be prompted, or use: --callback-url - for standard input"
-            : known.contains(name)
-                ? "leave it out to be prompted, or use: \(name)-file PATH, \(name)-fd NUMBER, or \(name) - for standard input"
-                : "secrets come from a prompt, standard input, a file or a file descriptor; see the command's --help"
+            isNewOne
+            ? "--passphrase opens the vault; a new one is asked for, or use: --new-passphrase-file PATH, "
+                + "--new-passphrase-fd NUMBER, or --new-passphrase - for standard input"
+            : name == callback
+                ? "leave it out to be prompted, or use: --callback-url - for standard input"
+                : known.contains(name)
+                    ? "leave it out to be prompted, or use: \(name)-file PATH, \(name)-fd NUMBER, or \(name) - for standard input"
+                    : usual[name].map { "a command that takes it reads it from a file: \($0) PATH" }
+                        ?? "secrets come from a prompt, standard input, a file or a file descriptor; see the command's --help"
         return Failure(
             .usage, code: "secretArgument",
             "\(name) does not accept a secret on the command line, where others can read it",

@@ -11,6 +11,8 @@ struct Invocation {
     var configuration: ConfigurationFile?
     /// The actor in the audit trail; nil if it is not a person.
     var actor: VaultOptions.Actor?
+    /// Replaces an error while the vault is still open.
+    var explain: @Sendable (any Error, Vault) async -> any Error = { error, _ in error }
     /// For variables set by the configuration file: the line that set them.
     var origins: [String: String] = [:]
     /// Whether each line on standard error is an object.

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import TokenVault
 import VaultAdministration
+import VaultStorage
 
 /// How a key slot is displayed.
 enum KeyView {

@@ -31,16 +31,25 @@ struct LoginSelection: ParsableArguments {
             switch (login, user) {
             case (let text?, nil):
                 guard tenant == nil else {
-                    throw .usage("--tenant needs --user", hint: "leave it out: an id names a login of any tenant")
+                    let isID = ShortID.normal(text).map { $0.count >= ShortID.least } ?? false
+                    throw .usage(
+                        "--tenant needs --user",
+                        hint: isID
+                            ? "leave it out: an id names a login of any tenant"
+                            : "a user goes with an option: --user \(Printable.argument(text))")
                 }
                 try LoginSelection.check(text)
                 form = .login(text)
             case (nil, let user?): form = .user(tenant?.tenant.qualify(user) ?? user)
             case (nil, nil): throw .usage("no login specified", hint: "use \(way), or --user ID")
             case (let text?, _?):
+                // `--reveal yes`
+                let isSetting = ["yes", "no", "true", "false", "on", "off", "1", "0"].contains(text.lowercased())
                 throw .usage(
                     "\(way), \(Printable.shortened(text)), and --user cannot be combined",
-                    hint: "use only one of them; a value with blanks goes into quotation marks")
+                    hint: isSetting
+                        ? "an option without a value is on if it is there: leave \(text) out"
+                        : "use only one of them; a value with blanks goes into quotation marks")
             }
         }
 

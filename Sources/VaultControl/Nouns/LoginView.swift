@@ -28,6 +28,7 @@ enum LoginView {
                 .words(StateWords.long(login, now: now), inPipe: login.standing.rawValue)
                 .column("STATE", StateWords.short(login), inPipe: login.standing.rawValue),
             .data("standing", login.standing.rawValue),
+            Field("terminationReason", StateWords.terminationReason(login)).label("terminated as"),
             Field(
                 "failure",
                 login.failure.map { [.data("reason", $0.reason.description), .data("at", $0.date)] as OutputRecord }
@@ -42,6 +43,7 @@ enum LoginView {
             Field("notBefore", login.notBefore).label("no renewal before"),
             Field("tokenType", login.tokenType.description),
             Field("scope", login.scope?.description),
+            Field("resource", login.resource).words(login.resource),
             Field("obtainedAt", login.obtainedAt),
             Field("expiresAt", login.expiresAt).orWords("unknown").column(
                 "EXPIRES", login.expiresAt?.json ?? "?", inPipe: login.expiresAt),

@@ -38,6 +38,11 @@ enum StateWords {
         }
     }
 
+    static func terminationReason(_ login: Login) -> String? {
+        guard case .terminated(let reason) = login.state else { return nil }
+        return reason.description
+    }
+
     /// The stable word for programs.
     static func code(_ state: SessionState) -> String {
         switch state {

@@ -24,6 +24,18 @@ struct TenantLookalike {
         if let user, PathProblem.trimmed(user) != user, (try? await vault.user(user, of: option?.tenant)) == nil {
             invocation.warn("the id of the new user begins or ends with a blank: \(Printable.named(user))")
         }
+        if let user, let tenant = option?.tenant, user.hasPrefix("\(tenant.name)/"),
+            (try? await vault.user(user, of: tenant)) == nil
+        {
+            invocation.warn(
+                "the new user is called \(Printable.shortened(user)) within the tenant \(tenant.name); without the "
+                    + "tenant's name: --user \(Printable.shortened(String(user.dropFirst(tenant.name.count + 1))))")
+        }
+        if let tenant = option?.tenant, try await !vault.has(tenant) {
+            invocation.note("the tenant \(tenant.name) is new")
+            let near = EditDistance.near(tenant.name, among: try await vault.tenants().map(\.tenant.name))
+            if let near = near.first { invocation.advise("if it is a misspelling: --tenant \(near)") }
+        }
         guard let user, option == nil, let other = try await TenantLookalike(user, in: vault),
             (try? await vault.user(user)) == nil
         else { return }

@@ -25,6 +25,7 @@ struct BackupOptions: ParsableArguments {
             throw ValidationError("--backup-every and --backup-dir belong together")
         }
         guard backupFor.isEmpty || backupDir != nil else { throw ValidationError("--backup-for needs --backup-dir") }
+        guard !sameDevice || backupDir != nil else { throw ValidationError("--same-device needs --backup-dir") }
         guard keep == nil || backupDir != nil else { throw ValidationError("--keep needs --backup-dir") }
         if let backupEvery, backupEvery.duration < .seconds(60) {
             throw ValidationError("--backup-every must be at least a minute")

@@ -244,39 +244,3 @@ extension ClientAuthenticationOptions {
         return try key.signing(by: algorithm)
     }
 }
-
-/// The secrets after the first, while secrets are being rotated. A refresh request never uses them.
-struct FurtherSecretOptions: ParsableArguments {
-    @Option(
-        help: .init("- reads a second client secret from standard input.", valueName: "-", visibility: .hidden))
-    var secondClientSecret: String?
-
-    @Option(
-        help: .init(
-            """
-            A second client secret, while secrets are being replaced. It is never sent with a refresh token. Repeatable; \
-            --second-client-secret - reads standard input.
-            """, valueName: "path"),
-        completion: .file())
-    var secondClientSecretFile: [String] = []
-
-    @Option(help: .init("Read a second client secret from an open file descriptor.", valueName: "number"))
-    var secondClientSecretFd: Int32?
-
-    /// In order; nil if none is given.
-    func secrets(after method: String, _ reader: inout SecretReader) throws -> [ClientSecret]? {
-        let source = try SecretSource.chosen(
-            "second-client-secret", dash: secondClientSecret, descriptor: secondClientSecretFd,
-            file: secondClientSecretFile.first)
-        guard let source else { return nil }
-        guard method.hasPrefix("client_secret") else {
-            throw Failure.usage(
-                "client authentication \(method) has no secret to add a second one to",
-                hint: "give the first one, too: --client-secret-file PATH")
-        }
-        let sources = [source] + secondClientSecretFile.dropFirst().map { .file($0) }
-        var secrets: [ClientSecret] = []
-        for source in sources { secrets.append(try ClientSecret(reader.read("Second client secret", from: source))) }
-        return secrets
-    }
-}

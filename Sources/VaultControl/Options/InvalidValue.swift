@@ -39,12 +39,27 @@ struct InvalidValue {
     /// What to write instead, the most similar first.
     var hints: [String] {
         if TimeSpan.isTooLong(value) { return ["the longest length of time is a million days: 1000000d"] }
+        if let near = nearChoice { return [near] }
+        if let meant = lengthInWords { return ["did you mean: \(option.prefix { $0 != " " }) \(meant)"] }
         let lengths = "use a length of time such as 90s, 15m, 2h, 30d or 1w; the units are \(TimeSpan.unitWords)"
         switch option.drop(while: { $0 != "<" }) {
+        case "<time>"
+        where option.hasPrefix("--keep-audit") && ["forever", "never", "all"].contains(value.lowercased()):
+            return ["to keep all rows: --keep-whole-audit; else a length of time such as 400d"]
+        case "<mode>": return ["use three octal digits, such as 0660"]
         case "<time>": return missingUnit.map { [$0] } ?? noSuchDay + [lengths]
         case "<when>":
             return epoch ?? missingUnit.map { [$0] } ?? noSuchDay
                 + ["use a length of time such as 2h or 30d, or a date such as \(CalendarTime.forms)"]
+        case "<moment>":
+            let isEndless = ["never", "none", "unlimited"].contains(value.lowercased())
+            return isEndless
+                ? ["leave it out for a secret that does not end; to remove a date: --remove client-secret-expires"]
+                : epoch ?? missingUnit.map { [$0] } ?? noSuchDay
+                    + [
+                        "use a date such as 2027-05-31, or a length of time from now such as 180d; the units are "
+                            + TimeSpan.unitWords
+                    ]
         case "<date>":
             let isLength = option.hasPrefix("--expires-at") && TimeSpan(argument: value) != nil
             let length = isLength ? ["a length of time goes with: --expires-in \(value)"] : []
@@ -67,6 +82,7 @@ struct InvalidValue {
             let opening = name == "--plain-to-fd" ? "3> >(PROGRAM)" : "3<FILE"
             return ["use the number of an open descriptor: \(name) 3 \(opening)"]
         case "<number>" where option.hasPrefix("--port"): return ["use a number such as 8080"]
+        case "<count>" where option.hasPrefix("--death-limit"): return ["use a number such as 8; 0: any number"]
         case "<number>", "<count>", "<limit>": return ["use a number such as 100"]
         case "<days>": return [withoutUnit.map { "it is a number of days: \($0)" } ?? "use a number of days such as 30"]
         default: return repeated.map { [$0] } ?? []
@@ -86,6 +102,25 @@ struct InvalidValue {
         return nil
     }
 
+    /// One of the valid values that is a typo away, or has the same beginning or end.
+    private var nearChoice: String? {
+        // `!dead` is the opposite of `dead`.
+        guard let list = rest.firstRange(of: "one of the following:"), value.count > 2, option.hasPrefix("-"),
+            value.first?.isLetter == true
+        else {
+            return nil
+        }
+        let choices = rest[list.upperBound...].split { ", \n".contains($0) }.map(String.init).filter { $0 != "-" }
+        let word = value.lowercased().replacing("_", with: "-")
+        let near = EditDistance.near(word, among: choices)
+        // A secret is not removed along with its date.
+        let isPart = { (choice: String) in choice.hasSuffix("-" + word) || choice.hasPrefix(word + "-") }
+        let meant = near.isEmpty && !word.hasPrefix("client-secret") ? choices.filter(isPart) : near
+        guard (1...3).contains(meant.count) else { return nil }
+        let name = option.prefix { $0 != " " }
+        return "did you mean: " + meant.map { "\(name) \($0)" }.joined(separator: ", or ")
+    }
+
     private var isNumber: Bool { !value.isEmpty && value.allSatisfy { $0.isASCII && $0.isWholeNumber } }
 
     /// `3d` or `1w` for an option that counts days.
@@ -95,6 +130,24 @@ struct InvalidValue {
         }
         return span / 86_400
     }
+
+    /// `6months`, `180 days` and `in 2 weeks`, as they are typed here.
+    private var lengthInWords: String? {
+        guard ["<time>", "<when>", "<moment>"].contains(String(option.drop { $0 != "<" })) else { return nil }
+        let text = value.lowercased().drop { !$0.isWholeNumber }
+        let digits = text.prefix { $0.isASCII && $0.isWholeNumber }
+        let unit = text.dropFirst(digits.count).drop { " -_".contains($0) }
+        let isAlone = ["", "in "].contains(value.lowercased().dropLast(text.count))
+        guard isAlone, let name = Self.units[unit.last == "s" ? String(unit.dropLast()) : String(unit)],
+            TimeSpan(argument: digits + name) != nil
+        else { return nil }
+        return digits + name
+    }
+
+    private static let units = [
+        "second": "s", "sec": "s", "minute": "m", "min": "m", "hour": "h", "hr": "h", "day": "d", "week": "w",
+        "month": "mo", "year": "y", "yr": "y",
+    ]
 
     private var missingUnit: String? {
         guard isNumber, value.count < 10 else { return nil }

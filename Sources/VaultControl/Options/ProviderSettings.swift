@@ -1,4 +1,5 @@
 import ArgumentParser
+import FoundationEssentials
 import OAuthClient
 import TokenVault
 
@@ -73,7 +74,7 @@ struct ProviderSettings: ParsableArguments {
     @Option(
         help: .init(
             "When the client secret ends, such as 2027-05-31 or 180d from now: doctor warns 30 days before.",
-            valueName: "date"))
+            valueName: "moment"))
     var clientSecretExpires: MomentOption?
 
     @Option(
@@ -82,7 +83,33 @@ struct ProviderSettings: ParsableArguments {
                 + "Repeatable; without any, every https URL is allowed.", valueName: "origin"))
     var apiOrigin: [String] = []
 
+    func noteSecretEnd(_ further: FurtherSecretOptions, _ invocation: Invocation) {
+        guard clientSecretExpires != nil, further.isGiven else { return }
+        invocation.note("note: --client-secret-expires is the end of the first client secret, not of the second one")
+    }
+
+    /// When the client secret ends; nil if no option says so.
+    func secretEnd(now: Date) throws(Failure) -> Date? {
+        guard let end = clientSecretExpires?.date(now: now) else { return nil }
+        guard end > now else {
+            throw .usage(
+                "--client-secret-expires is in the past: \(end.formatted(.iso8601))",
+                hint:
+                    "give the day on which the secret ends, such as 2027-05-31, or a length of time from now, such as "
+                    + "180d")
+        }
+        guard end < now.addingTimeInterval(36_525 * 86_400) else {
+            throw .usage(
+                "--client-secret-expires is more than 100 years ahead: \(end.formatted(.iso8601))",
+                hint: "leave it out for a secret that does not end")
+        }
+        return end
+    }
+
     func validate() throws {
+        if case .fromNow(let span)? = clientSecretExpires {
+            try TimeSpan.requireAtLeast(.day, span, "--client-secret-expires", isZeroAllowed: true)
+        }
         if let deathLimit, !(0...100_000).contains(deathLimit) {
             throw ValidationError("--death-limit must be between 0 and 100000")
         }

@@ -41,6 +41,16 @@ extension Printable {
     }
 }
 
+extension Failure {
+    static func unknownTenant(_ tenant: Tenant, among all: [TenantSummary]) -> Failure {
+        let near = EditDistance.near(tenant.name, among: all.map(\.tenant.name))
+        return Failure(
+            .notFound, code: "unknownTenant", "the vault has no tenant \(tenant.name)",
+            hints: (near.isEmpty ? [] : ["did you mean: \(near.joined(separator: ", or "))"])
+                + ["list all tenants: vaultctl tenant list"])
+    }
+}
+
 extension Vault {
     /// Whether the tenant has a provider or a user.
     func has(_ tenant: Tenant) async throws -> Bool {
@@ -52,8 +62,6 @@ extension Vault {
     /// Refuses a tenant that has neither a provider nor a user: an empty list would look like an answer.
     func require(_ tenant: Tenant?) async throws {
         guard let tenant, try await !has(tenant) else { return }
-        throw Failure(
-            .notFound, code: "unknownTenant", "the vault has no tenant \(tenant.name)",
-            hints: ["list all tenants: vaultctl tenant list"])
+        throw Failure.unknownTenant(tenant, among: try await tenants())
     }
 }

@@ -38,6 +38,8 @@ struct TimeSpan: ExpressibleByArgument {
             guard let number = Int64(digits), let unit = Self.units[String(name)], unit < smallest,
                 number <= Self.longest / unit
             else { return nil }
+            // In `1y6m`, `m` was to mean months.
+            if name == "m", smallest < .max, smallest >= Self.units["mo", default: 0] { return nil }
             seconds += number * unit
             smallest = unit
             rest = rest.dropFirst(digits.count + name.count)

@@ -14,9 +14,7 @@ struct VariableOptions: ParsableArguments {
             var values: [String: String] = [:]
             for text in variable {
                 let parameter = try FormParameter(argument: text, example: "shop=acme", option: "--variable")
-                guard values.updateValue(parameter.value, forKey: parameter.name) == nil else {
-                    throw Failure.usage("--variable \(Printable.shortened(parameter.name)) is given twice")
-                }
+                values[parameter.name] = parameter.value
             }
             return values
         }

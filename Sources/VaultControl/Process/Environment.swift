@@ -14,8 +14,8 @@ enum Environment {
 
     /// Other variables that the program reads.
     private static let names: Set<Substring> = [
-        "BROWSER", "COLUMNS", "DISPLAY", "HOME", "NO_COLOR", "NOTIFY_SOCKET", "SUDO_USER", "TERM", "WATCHDOG_PID",
-        "WATCHDOG_USEC", "WAYLAND_DISPLAY", "XDG_CONFIG_HOME",
+        "BROWSER", "COLUMNS", "DISPLAY", "HOME", "LISTEN_FDNAMES", "LISTEN_FDS", "LISTEN_PID", "NO_COLOR",
+        "NOTIFY_SOCKET", "SUDO_USER", "TERM", "WATCHDOG_PID", "WATCHDOG_USEC", "WAYLAND_DISPLAY", "XDG_CONFIG_HOME",
     ]
 
     static let key = "TOKENVAULT_KEY"

@@ -20,6 +20,9 @@ struct Interrupts {
     /// A stopped program continues.
     private let resumption = DispatchSource.makeSignalSource(signal: Signal.resume.number, queue: .global())
 
+    /// What SIGHUP does instead, for a command that reads something again.
+    static let hangUpAction = Mutex<(@Sendable () -> Void)?>(nil)
+
     init(on console: Console, cancel: @escaping @Sendable () -> Void) {
         sources = Self.signals.map { signal in
             signal.ignore()
@@ -29,6 +32,7 @@ struct Interrupts {
         resumption.resume()
         for (source, number) in zip(sources, Self.signals.map(\.number)) {
             source.setEventHandler { [record] in
+                if number == Signal.hangUp.number, let action = Self.hangUpAction.withLock({ $0 }) { return action() }
                 let meaning = record.history.withLock { $0.take(number, at: .now) }
                 let isWaiting = InputWait.interrupt()
                 if meaning == .stopNow || isWaiting {

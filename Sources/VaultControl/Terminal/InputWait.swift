@@ -41,10 +41,11 @@ enum InputWait {
         -> R
     {
         silence(terminal)
+        defer { restoreTerminal() }
+        // Before it is written: who sees the prompt may stop the program at once.
+        state.withLock { $0.prompt = prompt }
         // Not earlier: text typed at once would be shown, and then discarded by the change of the terminal.
         try console.write(prompt, to: .error)
-        state.withLock { $0.prompt = prompt }
-        defer { restoreTerminal() }
         return try during(body)
     }
 

@@ -19,4 +19,13 @@ enum EditDistance {
         }
         return last[other.count]
     }
+
+    /// The names that the typed one was probably meant as: the same in other capitals, or a typo away.
+    static func near(_ typed: String, among names: [String]) -> [String] {
+        let word = typed.lowercased()
+        let ranked = names.map { (name: $0, distance: between($0.lowercased(), word)) }
+        let least = ranked.map(\.distance).min() ?? .max
+        guard least <= (word.count < 6 ? 1 : 2), least < word.count - 1 else { return [] }
+        return Array(ranked.filter { $0.distance == least }.map(\.name).prefix(4))
+    }
 }

@@ -62,9 +62,20 @@ enum Printable {
     }
 
     /// A path in a sentence: in quotation marks if its blanks would be invisible.
+    ///
+    /// The password of an address that was typed where a path belongs is left out.
     static func path(_ path: String) -> String {
+        let path = withoutPassword(path)
         let isPlain = !path.isEmpty && !path.contains(where: \.isWhitespace)
         return isPlain ? shortened(path, to: 200) : "'\(shortened(path, to: 200))'"
+    }
+
+    /// `postgresql://user:password@host/name` with `…` for the password.
+    private static func withoutPassword(_ text: String) -> String {
+        guard let scheme = text.firstRange(of: "://"), let end = text[scheme.upperBound...].lastIndex(of: "@"),
+            let colon = text[scheme.upperBound..<end].firstIndex(of: ":")
+        else { return text }
+        return text[...colon] + "…" + text[end...]
     }
 
     /// Whether a character is invisible, or changes how its neighbours look.

@@ -90,13 +90,15 @@ package struct OperatorProgram: Sendable {
     }
 
     /// Rejects a program that other users can change or replace before it is started; see ``TrustedPath``.
-    func check() throws(VaultCryptoError) {
+    package func check() throws(VaultCryptoError) {
         let program: TrustedPath.Opened
         do throws(TrustedPath.Flaw) { program = try TrustedPath.open(arguments[0], for: .locating) } catch {
             throw failed(error.reason ?? "does not exist", hint: error.hint)
         }
         let status = program.status
-        guard status.kind == .regular else { throw failed("does not exist") }
+        guard status.kind == .regular else {
+            throw failed(status.kind == .directory ? "is a directory" : "is not a regular file")
+        }
         guard NamedFile(arguments[0]).allows(.executing) else { throw failed("cannot be executed") }
         guard status.isOursOrRoots, status.permissions & 0o022 == 0 else {
             throw failed("can be changed by other users", hint: "run: chmod go-w \(shown)")

@@ -37,14 +37,29 @@ package struct Recipient: Hashable, Sendable {
                 hint:
                     "use the recipient, age1…, which `age-keygen -y` prints; assume that others have seen the identity")
         }
+        if text.hasPrefix("tokenvault-key-") {
+            return VaultCryptoError(
+                .recipientMalformed, "this is a key of a vault, but the recipient of an age identity is needed",
+                hint: "\(making); assume that others have seen the key")
+        }
+        // The comment in an identity's file.
+        let last = text.split(separator: " ").last.map(String.init) ?? ""
+        if last != text, last.hasPrefix("age1"), let recipient = try? Recipient(text: last) {
+            return VaultCryptoError(
+                .recipientMalformed, "the recipient has a blank or other words before it",
+                hint: "write it alone: \(recipient.text)")
+        }
         let isOther = text.hasPrefix("ssh-") || text.hasPrefix("age1") && text.utf8.count > 62
         return VaultCryptoError(
             .recipientMalformed,
             isOther
                 ? "only X25519 recipients of age are supported, which begin with age1 and have 62 characters"
                 : "\(named(text)) is not a recipient of age: it has another form, or a typing error",
-            hint: "use the line that `age-keygen` prints: age1…")
+            hint: text.hasPrefix("age1") ? "use the line that `age-keygen` prints: age1…" : making)
     }
+
+    private static let making =
+        "make an identity with `age-keygen -o FILE`, and use its recipient, age1…, which `age-keygen -y FILE` prints"
 
     /// The given text, unless it may be a secret in the wrong place.
     private static func named(_ text: String) -> String {

@@ -148,7 +148,7 @@ private final class DuePace: Sendable {
             defer { count += 1 }
             return count
         }
-        let turn = start.advanced(by: .milliseconds(Int64(min(Double(number) * step, 1e12))))
-        return max(due, turn)
+        let spread = start.advanced(by: .milliseconds(Int64(min(Double(number) * step, 1e12))))
+        return max(due, spread)
     }
 }

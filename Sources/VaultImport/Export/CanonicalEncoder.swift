@@ -23,6 +23,7 @@ struct CanonicalEncoder: ShapeEncoder {
         if let token = login.refreshToken { line.add("refresh_token", token.reveal()) }
         if let moment = login.refreshExpiresAt.flatMap(\.rfc3339) { line.add("refresh_expires_at", moment) }
         if let scope = login.scope, !scope.isEmpty { line.add("scope", scope.description) }
+        if let resource = login.resource { line.add("resource", resource) }
         if let token = login.idToken { line.add("id_token", token.reveal()) }
         if let key = login.dpopKey { line.add("dpop_jwk", key.privateJWK) }
         if let moment = login.obtainedAt.flatMap(\.rfc3339) { line.add("obtained_at", moment) }

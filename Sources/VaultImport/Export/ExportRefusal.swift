@@ -41,8 +41,13 @@ extension ExportRefusal {
     /// The tokens are bound to a DPoP key.
     public static let keyBound = ExportRefusal(
         "keyBound", "its tokens are bound to a key, which the format cannot represent")
+    /// The login is for one API (RFC 9728), and its tokens may go nowhere else.
+    public static let resourceBound = ExportRefusal(
+        "resourceBound", "its tokens are for one API alone, which the format cannot represent")
     /// Rows are identified by the account's id at the provider, which the vault does not know.
-    public static let noSubject = ExportRefusal("noSubject", "the user's id at the provider is not known")
+    public static let noSubject = ExportRefusal(
+        "noSubject",
+        "the user's id at the provider is not known: an id token brings it, after a log-in with the scope openid")
     /// A row must have an access token.
     public static let noAccessToken = ExportRefusal("noAccessToken", "there must be an access token")
     /// An earlier login occupies the same row.

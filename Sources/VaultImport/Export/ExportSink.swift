@@ -47,6 +47,7 @@ public struct ShapedExport: ExportSink {
     public var name: String { shape.name }
 
     public mutating func refusal(of login: ExportedLogin) -> ExportRefusal? {
+        if login.resource != nil, shape != .canonical { return .resourceBound }
         if let refusal = encoder.refusal(of: login) { return refusal }
         let name = encoder.rowName(of: login)
         guard !name.isEmpty else { return nil }

@@ -28,6 +28,8 @@ public struct ExportedLogin: Sendable, CustomStringConvertible, CustomDebugStrin
     public let idToken: IDToken?
     /// The key that the tokens are bound to (RFC 9449).
     public let dpopKey: DPoPKey?
+    /// The API that the login is for, and to which alone its tokens go (RFC 9728); nil: the provider decides.
+    package let resource: String?
     /// Members of the provider's replies that its profile keeps.
     public let attributes: [String: String]
     /// When the tokens were issued; nil if they were imported from a source that did not say.
@@ -49,6 +51,7 @@ public struct ExportedLogin: Sendable, CustomStringConvertible, CustomDebugStrin
         expiresAt = session.isExpiryAssumed ? nil : session.expiresAt?.date
         refreshExpiresAt = stored.refresh?.refreshExpiresAt?.date
         scope = session.scope.flatMap { try? Scope($0) }
+        resource = session.resource
         attributes = session.attributes
         knownSince = session.obtainedAt.date
         obtainedAt = session.isIssueAssumed ? nil : session.obtainedAt.date

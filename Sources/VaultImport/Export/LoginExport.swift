@@ -66,7 +66,7 @@ public struct LoginExport: Sendable {
         var summary = ExportSummary()
         do {
             try await forEachPage { page in
-                let accepted = try judge(page, &sink, &summary)
+                let accepted = try accept(page, &sink, &summary)
                 for login in try await hand(accepted, sink.name, &summary) {
                     try await sink.write(login)
                     summary.add(login)
@@ -87,7 +87,7 @@ public struct LoginExport: Sendable {
     ) async throws -> ExportSummary {
         var summary = ExportSummary()
         try await forEachPage { page in
-            for login in try judge(page, &sink, &summary) { summary.add(login.content) }
+            for login in try accept(page, &sink, &summary) { summary.add(login.content) }
             progress(summary.rows)
         }
         return summary
@@ -110,7 +110,7 @@ public struct LoginExport: Sendable {
         let content: ExportedLogin
     }
 
-    private func judge(
+    private func accept(
         _ page: [ExportCandidate], _ sink: inout some ExportSink, _ summary: inout ExportSummary
     ) throws -> [Accepted] {
         var accepted: [Accepted] = []

@@ -20,19 +20,20 @@ public struct ImportReading: AsyncSequence, Sendable {
 
     /// With a vault's check of each row, which comes before rows are compared with each other.
     func makeAsyncIterator(screen: RowClassifier.Screen?) -> AsyncIterator {
-        AsyncIterator(rows: source.makeAsyncIterator(), judge: RowClassifier(source: source, now: now, screen: screen))
+        AsyncIterator(
+            rows: source.makeAsyncIterator(), classifier: RowClassifier(source: source, now: now, screen: screen))
     }
 
     /// Classifies one row after another.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private var rows: ImportSource.AsyncIterator
-        private var judge: RowClassifier
+        private var classifier: RowClassifier
         /// The summary of the rows so far.
         public private(set) var summary = ImportSummary()
 
-        init(rows: ImportSource.AsyncIterator, judge: RowClassifier) {
+        init(rows: ImportSource.AsyncIterator, classifier: RowClassifier) {
             self.rows = rows
-            self.judge = judge
+            self.classifier = classifier
         }
 
         /// - Throws: ``ImportError``, or `CancellationError`.
@@ -41,7 +42,7 @@ public struct ImportReading: AsyncSequence, Sendable {
                 summary.unknownMembers = rows.unknownMembers
                 return nil
             }
-            let outcome = try await judge.outcome(of: row)
+            let outcome = try await classifier.outcome(of: row)
             summary.add(outcome)
             return outcome
         }
@@ -51,7 +52,7 @@ public struct ImportReading: AsyncSequence, Sendable {
 
         /// The fingerprint of a login's refresh token, as reports show it; nil if it has none.
         public mutating func fingerprint(of login: SourceLogin) throws -> String? {
-            try login.refreshToken.map { try judge.fingerprint($0) }
+            try login.refreshToken.map { try classifier.fingerprint($0) }
         }
     }
 }

@@ -44,7 +44,7 @@ struct RowPreparer {
         var logins: [ImportedLogin] = []
         var places: [Int] = []
         for outcome in batch {
-            switch try await judged(outcome) {
+            switch try await checked(outcome) {
             case .done(let end): rows.append(ImportedRow(place: outcome.place, outcome: end, login: nil, row: outcome))
             case .login(let login):
                 places.append(rows.count)
@@ -57,12 +57,12 @@ struct RowPreparer {
             logins: vault.prepareImported(logins, for: options.importPurpose, areNew: isAdding))
     }
 
-    private enum Judged {
+    private enum Checked {
         case done(ImportedRow.Outcome)
         case login(ImportedLogin)
     }
 
-    private mutating func judged(_ outcome: RowOutcome) async throws -> Judged {
+    private mutating func checked(_ outcome: RowOutcome) async throws -> Checked {
         switch outcome {
         case .login(let login), .dead(let login, isKept: true): return try await named(login, isUpdate: false)
         case .update(let login, _): return try await named(login, isUpdate: true)
@@ -79,7 +79,7 @@ struct RowPreparer {
         }
     }
 
-    private mutating func named(_ planned: PlannedLogin, isUpdate: Bool) async throws -> Judged {
+    private mutating func named(_ planned: PlannedLogin, isUpdate: Bool) async throws -> Checked {
         guard let handle = try await screen.handle(named: planned.provider) else {
             return .done(.rejected(.unknownProvider))
         }
@@ -180,6 +180,7 @@ extension ImportedLogin {
         idToken = login.idToken
         dpopKey = login.dpopKey
         label = login.label
+        resource = login.resource
         subject = login.subject
         attributes = login.attributes
         obtainedAt = login.obtainedAt

@@ -6,6 +6,7 @@ extension StoreDescription {
     static let canonicalMembers = [
         "user", "provider", "access_token", "refresh_token", "token_type", "scope", "expires_at", "expires_in",
         "obtained_at", "refresh_expires_at", "id_token", "subject", "label", "client_id", "dpop_jwk", "attributes",
+        "resource",
         "id", "error", "grant_type",
     ]
 
@@ -37,6 +38,7 @@ extension StoreDescription {
         let error = paths("error")
         let grant = paths("grant_type")
         let attributes = paths("attributes")
+        let resource = paths("resource")
         description.prepare = { (row, context) throws(RowStop) in
             if context.hasUnknownMembers(row.main, known: known), context.plan.isStrict {
                 throw .reject(.unknownMember)
@@ -44,6 +46,12 @@ extension StoreDescription {
             try columns.open(&row)
             if let error = row[error], error.text != nil { throw .reject(.errorAnswer) }
             if row[grant]?.text == "client_credentials" { throw .reject(.clientCredentials) }
+            // A login that loses this would send its tokens anywhere.
+            if let value = row[resource], !value.isEmptyDocument,
+                (try? ResourceIdentifier(stored: value.text ?? "")) == nil
+            {
+                throw .reject(.malformedValue)
+            }
             if let value = row[attributes], case .object = value {
             } else if row[attributes]?.text != nil {
                 guard row[attributes]?.jsonObject != nil else { throw .reject(.malformedValue) }
@@ -52,6 +60,7 @@ extension StoreDescription {
         description.finish = { draft, row, _ in
             draft.readLifetime(row[lifetime])
             draft.readAttributes(row[attributes]?.jsonObject)
+            draft.resource = row[resource]?.text
         }
         return description
     }

@@ -20,7 +20,8 @@ public struct ImportWarning: Hashable, Sendable, CustomStringConvertible {
     /// A time had no zone; the plan's was used.
     public static let zoneAssumed = ImportWarning("zoneAssumed", "a time has no zone")
     /// The expiry is not a valid time. It counts as unknown.
-    public static let expiryUnreadable = ImportWarning("expiryUnreadable", "the expiry is not readable")
+    public static let expiryUnreadable = ImportWarning(
+        "expiryUnreadable", "the expiry is not readable, and taken as unknown")
     /// A lifetime without its starting time. The expiry counts as unknown.
     public static let lifetimeWithoutStart = ImportWarning(
         "lifetimeWithoutStart", "the expiry is relative to an unknown moment")

@@ -18,6 +18,7 @@ struct LoginDraft {
     var idToken: IDToken?
     var dpopKey: DPoPKey?
     var label: String?
+    var resource: String?
     var attributes: [String: String] = [:]
     var obtainedAt: Date?
     var resourceTokens: [SourceResourceToken] = []

@@ -69,6 +69,8 @@ public struct SourceLogin: Sendable, CustomStringConvertible, CustomDebugStringC
     public let idToken: IDToken?
     public let dpopKey: DPoPKey?
     public let label: String?
+    /// The API that the login is for, and to which alone its tokens go; nil: the provider decides.
+    package let resource: String?
     /// Additional values of the source, under its own names. No secrets.
     public let attributes: [String: String]
     /// When the tokens were issued, where the source knows it.
@@ -93,6 +95,7 @@ public struct SourceLogin: Sendable, CustomStringConvertible, CustomDebugStringC
         idToken = draft.idToken
         dpopKey = draft.dpopKey
         label = draft.label
+        resource = draft.resource
         attributes = draft.attributes
         obtainedAt = draft.obtainedAt
         resourceTokens = draft.resourceTokens

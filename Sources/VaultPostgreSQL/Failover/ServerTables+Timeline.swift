@@ -64,7 +64,7 @@ extension ServerTables {
             Parameters([.integer(changes), .integer(history.system), .integer(history.timeline)]))
         try connection.send(Self.forgetReports)
         try announceHere()
-        noteTurn(changes)
+        noteChangeNumber(changes)
     }
 
     /// Reports what this process knows, and returns what all processes have reported.

@@ -5,7 +5,6 @@ import VaultStorage
 ///
 /// Rows of the first table are found by a parameter's value, and rows of each other table by a value of an earlier row.
 /// Any other query has no reach: any change of its tables may change its result.
-/// before. A query of another kind has no reach: any change of its tables may change its answer.
 struct QueryReach {
     /// Where a value of the result's rows is found.
     enum Source {

@@ -49,7 +49,7 @@ struct ServerMigrator {
                 throw StoreError(.vaultMissing, "there is no vault in the schema \(address.schema)")
             }
             if migrations.contains(where: { $0.version > done }) {
-                try connection.send(Self.takeTurn)
+                try connection.send(Self.lockAndCount)
                 try apply(after: done, at: now)
             }
             try connection.send(Self.commit)
@@ -101,7 +101,7 @@ struct ServerMigrator {
     private static let take = Statement("SELECT pg_advisory_xact_lock(8389754676633367137)")
     /// As for a change of the vault: writers wait, and a process that has the vault open checks everything again
     /// afterwards, including the schema's version.
-    private static let takeTurn = Statement(
+    private static let lockAndCount = Statement(
         #"UPDATE "engineState" SET "changeCount" = "changeCount" + 1 WHERE "id" = 1"#)
     private static let applied = Statement(#"SELECT "version", "appliedAt" FROM "migration""#)
     private static let record = Statement(

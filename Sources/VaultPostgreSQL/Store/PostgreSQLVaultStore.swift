@@ -114,6 +114,14 @@ extension PostgreSQLVaultStore: VaultStore {
 
     package var owner: Int64 { lock.owner }
     package var ownsItsLock: Bool { lock.isHeld }
+    package var lockLoss: StoreError {
+        ForkGuard.isForked
+            ? .ownershipLost
+            : StoreError(
+                .busy,
+                "the database server was out of reach for so long that other processes may take this one for dead",
+                hint: "it passes when the server is reached again")
+    }
     package var longestWayToRequest: Duration? { OwnershipRules.longestWayToRequest }
     package var longestRenewal: Duration? { OwnershipRules.longestRenewal }
     package var readOnlyRefusal: StoreError? { nil }

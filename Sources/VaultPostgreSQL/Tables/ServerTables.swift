@@ -20,7 +20,7 @@ final class ServerTables: TableAccess {
     private var lastPortal = 0
     private(set) var changeMark: Int64?
     /// The change number of the open or the last transaction.
-    private(set) var turn: Int64 = 0
+    private(set) var changeNumber: Int64 = 0
     /// The changes of the open or the last transaction, in a form that can be repeated.
     private var record: [RecordedChange] = []
     private var recordAtSavepoint = 0
@@ -156,17 +156,17 @@ final class ServerTables: TableAccess {
     ) throws(StoreError) {
         if announces { try announce() }
         try begin(.writing)
-        let turn = try connection.send(Self.takeTurn)
+        let locked = try connection.send(Self.lockAndCount)
         if expectsOthers {
             askedAtBegin = (try SchemaVersion.ask(connection), try connection.send(Self.highestFence))
         }
         for question in questions { try prefetch(question) }
         try connection.sync()
-        let mark = try connection.answer(to: turn)
+        let mark = try connection.answer(to: locked)
         guard mark.rowCount == 1 else { throw .lacksEngineState }
         let history = ServerTimeline(system: mark.integer(0, 1), timeline: mark.integer(0, 2))
         guard history == connection.history, mark.integer(0, 3) != 0 else { throw .unsettled }
-        noteTurn(mark.integer(0, 0))
+        noteChangeNumber(mark.integer(0, 0))
     }
 
     /// Announces this process before its first change: after a failover, no process waits for one that only reads. The
@@ -230,8 +230,8 @@ final class ServerTables: TableAccess {
         throw StoreError(.busy, "this thread must not wait for the database server")
     }
 
-    func noteTurn(_ number: Int64) {
-        turn = number
+    func noteChangeNumber(_ number: Int64) {
+        changeNumber = number
         changeMark = number - 1
     }
 
@@ -375,7 +375,7 @@ final class ServerTables: TableAccess {
     /// One of this name replaces the one before.
     private static let savepoint = Statement("SAVEPOINT operation")
     private static let rollBackTo = Statement("ROLLBACK TO SAVEPOINT operation")
-    private static let takeTurn = Statement(
+    private static let lockAndCount = Statement(
         """
         UPDATE "engineState" SET "changeCount" = "changeCount" + 1,
             "isSynchronous" = current_setting('synchronous_standby_names') <> ''

@@ -126,11 +126,11 @@ final class ServerWriteBatch: WriteBatching {
         if expectsOthers { questions += transaction.looks }
         for operation in operations { operation.prefetchHint.addQuestions(to: &questions, context) }
         try tables.beginWriting(questions, expectsOthers: expectsOthers, announces: announces)
-        if watch.history == nil { watch.settle(tables.connection.history, changes: tables.turn - 1) }
+        if watch.history == nil { watch.settle(tables.connection.history, changes: tables.changeNumber - 1) }
         // Others have settled the failover, and this process has yet to check the outcome.
         guard watch.history == tables.connection.history else { throw .unsettled }
         // A change that is missing on an unchanged timeline was set back: all logins are held, as after a restore.
-        guard tables.turn > watch.knownChanges ?? 0 else { throw .unsettled }
+        guard tables.changeNumber > watch.knownChanges ?? 0 else { throw .unsettled }
         do throws(StoreError) { try transaction.begin() } catch {
             throw error.code == .rollbackSuspected ? .unsettled : error
         }
@@ -182,7 +182,7 @@ final class ServerWriteBatch: WriteBatching {
     private func note(_ channel: Channel) {
         memory.doubtful = nil
         memory.add(record(channel))
-        watch.acknowledge(channel.tables.turn, channel.transaction.head, in: channel.tables.connection.history)
+        watch.acknowledge(channel.tables.changeNumber, channel.transaction.head, in: channel.tables.connection.history)
         channel.transaction.committed()
         committedHead = channel.transaction.committedHead
         incarnation = context.incarnation
@@ -209,7 +209,8 @@ final class ServerWriteBatch: WriteBatching {
 
     private func record(_ channel: Channel) -> CommitMemory.Transaction {
         CommitMemory.Transaction(
-            number: channel.tables.turn, before: channel.transaction.headAtBegin, after: channel.transaction.head,
+            number: channel.tables.changeNumber, before: channel.transaction.headAtBegin,
+            after: channel.transaction.head,
             changes: channel.tables.takeRecord())
     }
 

@@ -20,6 +20,7 @@ extension SQLiteVaultStore: VaultStore {
     package var owner: Int64 { ownerLock.owner }
 
     package var ownsItsLock: Bool { ownerLock.isHeld }
+    package var lockLoss: StoreError { .ownershipLost }
 
     package var longestWayToRequest: Duration? { nil }
     package var longestRenewal: Duration? { nil }

@@ -10,6 +10,7 @@ struct AuditDetail {
         static let actor: UInt8 = 128
         static let provider: UInt8 = 129
         static let fence: UInt8 = 130
+        static let facts: UInt8 = 131
     }
 
     var texts: [AuditEvent.Detail] = []
@@ -22,6 +23,8 @@ struct AuditDetail {
     /// The fence of the renewal that the row ends, against which the plaintext counter is checked. It does not justify
     /// a cell on its own either.
     var fence: Int64?
+    /// It does not justify a cell on its own either.
+    var facts: ReplyFacts?
 
     /// Returns `nil` if there is nothing to record.
     func sealed(
@@ -41,6 +44,7 @@ struct AuditDetail {
         if let actor { record.append(Tag.actor, record: actor.encoded()) }
         record.append(Tag.provider, provider?.bytes)
         record.append(Tag.fence, fence)
+        if let facts { record.append(Tag.facts, record: facts.encoded()) }
         return record
     }
 }
@@ -61,6 +65,7 @@ extension AuditDetail {
             case Tag.actor: actor = try AuditActor(field)
             case Tag.provider: provider = ProviderHandle(try field.bytes16())
             case Tag.fence: fence = try field.int64()
+            case Tag.facts: facts = try ReplyFacts(field)
             default: try field.ignoreIfOptional()
             }
         }

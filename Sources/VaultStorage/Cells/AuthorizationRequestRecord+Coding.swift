@@ -22,6 +22,10 @@ extension AuthorizationRequestRecord {
         static let targetChain: UInt8 = 17
         static let acceptsOtherAccount: UInt8 = 18
         static let variables: UInt8 = 19
+        static let resource: UInt8 = 20
+        static let stepUpURL: UInt8 = 21
+        static let stepUpBinding: UInt8 = 22
+        static let stepUpExpiresAt: UInt8 = 23
     }
 
     func encoded() -> RecordWriter {
@@ -45,6 +49,10 @@ extension AuthorizationRequestRecord {
         record.append(Tag.targetChain, target?.chain)
         if target?.acceptsOtherAccount == true { record.append(Tag.acceptsOtherAccount, true) }
         if !variables.isEmpty { record.append(Tag.variables, variables) }
+        record.append(Tag.resource, resource)
+        record.append(Tag.stepUpURL, stepUp?.url)
+        record.append(Tag.stepUpBinding, stepUp?.binding)
+        record.append(Tag.stepUpExpiresAt, stepUp?.urlExpiresAt.milliseconds)
         return record
     }
 
@@ -82,6 +90,12 @@ extension AuthorizationRequestRecord {
             target = ReplacedLogin(login: LoginHandle(try field.bytes16()), chain: 0, acceptsOtherAccount: false)
         case Tag.targetChain: target?.chain = try field.int64()
         case Tag.variables: variables = try field.textTable()
+        case Tag.resource: resource = try field.text()
+        case Tag.stepUpURL:
+            stepUp = PendingStepUp(
+                url: field.secret(), binding: SecretBytes(copying: []), urlExpiresAt: Timestamp(milliseconds: 0))
+        case Tag.stepUpBinding: stepUp?.binding = field.secret()
+        case Tag.stepUpExpiresAt: stepUp?.urlExpiresAt = try field.timestamp()
         case Tag.acceptsOtherAccount: target?.acceptsOtherAccount = try field.bool()
         default: try field.ignoreIfOptional()
         }

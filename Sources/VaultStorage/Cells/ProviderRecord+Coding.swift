@@ -36,6 +36,7 @@ extension ProviderRecord {
         static let mostDeaths: UInt8 = 33
         static let daysEndedIsKept: UInt8 = 34
         static let assertionAudience: UInt8 = 35
+        static let isOfResources: UInt8 = 36
     }
 
     func encoded() -> RecordWriter {
@@ -76,6 +77,7 @@ extension ProviderRecord {
         record.append(Tag.mostDeaths, mostDeaths.map { Int64($0) })
         record.append(Tag.daysEndedIsKept, daysEndedIsKept.map { Int64($0) })
         record.append(Tag.assertionAudience, assertionAudience)
+        if isOfResources { record.append(Tag.isOfResources, true) }
         return record
     }
 
@@ -130,6 +132,7 @@ extension ProviderRecord {
         case Tag.mostDeaths: mostDeaths = Int(clamping: try field.int64())
         case Tag.daysEndedIsKept: daysEndedIsKept = Int(clamping: try field.int64())
         case Tag.assertionAudience: assertionAudience = try field.text()
+        case Tag.isOfResources: isOfResources = try field.bool()
         default: try field.ignoreIfOptional()
         }
     }

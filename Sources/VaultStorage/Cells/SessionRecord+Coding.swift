@@ -31,6 +31,10 @@ extension SessionRecord {
         static let isExpiryAssumed: UInt8 = 25
         static let origin: UInt8 = 26
         static let metadata: UInt8 = 27
+        static let resource: UInt8 = 28
+        static let requestedScope: UInt8 = 29
+        static let repeatedConsents: UInt8 = 30
+        static let hasMoved: UInt8 = 31
         // From 128 on: no decision depends on the field, so an older version may skip it.
         static let lastRefusal: UInt8 = 128
         static let grantedAt: UInt8 = 129
@@ -71,6 +75,10 @@ extension SessionRecord {
         if isExpiryAssumed { record.append(Tag.isExpiryAssumed, true) }
         if let origin { record.append(Tag.origin, record: origin.encoded()) }
         record.append(Tag.metadata, metadata)
+        record.append(Tag.resource, resource)
+        record.append(Tag.requestedScope, requestedScope)
+        if repeatedConsents != 0 { record.append(Tag.repeatedConsents, repeatedConsents) }
+        if hasMoved { record.append(Tag.hasMoved, true) }
         if let lastRefusal { record.append(Tag.lastRefusal, record: lastRefusal.encoded()) }
         record.append(Tag.grantedAt, grantedAt?.milliseconds)
         return record
@@ -109,7 +117,7 @@ extension SessionRecord {
         case Tag.accessGeneration: accessGeneration = try field.int64()
         case Tag.grantedAt: grantedAt = try field.timestamp()
         case Tag.label, Tag.grantedScope, Tag.subject, Tag.attributes, Tag.metadata, Tag.origin, Tag.resourceTokens,
-            Tag.lastRefusal:
+            Tag.lastRefusal, Tag.resource, Tag.requestedScope, Tag.repeatedConsents, Tag.hasMoved:
             // Most sessions have none of these fields, and every read of a token runs this code.
             var values = extras ?? SessionExtras.Values()
             extras = nil
@@ -150,6 +158,10 @@ extension SessionExtras.Values {
         case SessionRecord.Tag.metadata: metadata = try field.textTable()
         case SessionRecord.Tag.origin: origin = try ImportOrigin(field)
         case SessionRecord.Tag.resourceTokens: resourceTokens = try field.resourceTokens()
+        case SessionRecord.Tag.resource: resource = try field.text()
+        case SessionRecord.Tag.requestedScope: requestedScope = try field.text()
+        case SessionRecord.Tag.repeatedConsents: repeatedConsents = try field.int64()
+        case SessionRecord.Tag.hasMoved: hasMoved = try field.bool()
         default: lastRefusal = try RefusalRecord(field)
         }
     }

@@ -84,7 +84,7 @@ extension Reader {
     /// Log-ins that were begun and not completed.
     ///
     /// - Parameter row: The end of the previous page; nil for the first.
-    package func movingRequests(
+    package func pendingLogIns(
         after row: Int64?, limit: Int
     ) throws(StoreError) -> (requests: [AuthorizationRequestRecord], last: Int64?) {
         let rows = try tables.cursor(.authorizationRequests)

@@ -31,7 +31,7 @@ package enum PrivateFile {
                 isOfSystem ? "name the file itself" : "name the file itself, or remove the link: \(path)")
         }
         guard status.kind != .directory else {
-            throw refused("\(name) is a directory", "name a file, not a directory: \(path)")
+            throw refused("\(name) is a directory", "name a file in it: \(path)\(path.hasSuffix("/") ? "" : "/")NAME")
         }
         guard status.kind == .regular else {
             // Do not advise moving a device.

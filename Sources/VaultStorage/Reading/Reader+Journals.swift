@@ -247,8 +247,8 @@ extension AuditEntry {
         self.init(
             sequence: columns.sequence, time: columns.time, kind: columns.kind, user: columns.user,
             login: columns.login, provider: columns.provider, loginProvider: detail.provider,
-            revision: columns.revision, detail: detail.texts, look: detail.look, pruning: detail.pruning,
-            actor: detail.actor, link: link, damage: damage)
+            revision: columns.revision, detail: detail.texts, look: detail.look, facts: detail.facts,
+            pruning: detail.pruning, actor: detail.actor, link: link, damage: damage)
     }
 }
 

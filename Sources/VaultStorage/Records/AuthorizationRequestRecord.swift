@@ -28,6 +28,11 @@ package struct AuthorizationRequestRecord: Equatable, Sendable {
     package var target: ReplacedLogin?
     /// Values that the addresses of the provider need, by the names of its profile's variables.
     package var variables: [String: String] = [:]
+    /// The protected resource that the login will be for, and for no other.
+    package var resource: String?
+    /// With a log-in that asks for more than before: the browser's URL, the secret of its browser, and until when the
+    /// provider takes the URL, so that whoever needs the same of the user sends them there.
+    package var stepUp: PendingStepUp?
     package var createdAt: Timestamp
     package var expiresAt: Timestamp
 
@@ -46,6 +51,20 @@ package struct AuthorizationRequestRecord: Equatable, Sendable {
         self.label = label
         self.createdAt = createdAt
         self.expiresAt = expiresAt
+    }
+}
+
+/// The way to a consent that has been begun.
+package struct PendingStepUp: Equatable, Sendable {
+    /// Empty: it asks more of the user than a scope, and is given out only once.
+    package var url: SecretBytes
+    package var binding: SecretBytes
+    package var urlExpiresAt: Timestamp
+
+    package init(url: SecretBytes, binding: SecretBytes, urlExpiresAt: Timestamp) {
+        self.url = url
+        self.binding = binding
+        self.urlExpiresAt = urlExpiresAt
     }
 }
 

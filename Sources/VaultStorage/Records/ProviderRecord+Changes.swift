@@ -45,6 +45,7 @@ extension ProviderRecord {
             ("apiOrigins", old.apiOriginsText, apiOriginsText),
             ("mostDeaths", old.mostDeaths.map { String($0) }, mostDeaths.map { String($0) }),
             ("assertionAudience", old.assertionAudience, assertionAudience),
+            ("clientSecretExpiresAt", old.clientSecretExpiresAt?.text, clientSecretExpiresAt?.text),
             ("daysEndedIsKept", old.daysEndedIsKept.map { String($0) }, daysEndedIsKept.map { String($0) }),
         ]
         var changes = fields.filter { $0.1 != $0.2 }.map { Change(field: $0.0, previous: $0.1, current: $0.2) }
@@ -56,7 +57,6 @@ extension ProviderRecord {
                 old.clientCertificate != clientCertificate || old.clientCertificateKey != clientCertificateKey
             ),
             ("registrationToken", old.registrationToken != registrationToken),
-            ("clientSecretExpiresAt", old.clientSecretExpiresAt != clientSecretExpiresAt),
             ("parameters", old.parameters != parameters),
         ]
         changes += unshown.filter(\.1).map { Change(field: $0.0, previous: nil, current: nil) }

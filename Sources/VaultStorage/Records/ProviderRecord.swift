@@ -66,6 +66,8 @@ package struct ProviderRecord: Equatable, Sendable {
     package var daysEndedIsKept: Int?
     /// The audience of the client's assertions: `issuer` or `token-endpoint`; nil to use the profile's.
     package var assertionAudience: String?
+    /// Whether it was added because a resource named it: then its client is for whatever resource names it.
+    package var isOfResources = false
     package var createdAt: Timestamp
 
     package init(

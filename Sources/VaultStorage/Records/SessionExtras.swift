@@ -10,10 +10,15 @@ struct SessionExtras: Equatable, Sendable {
         var attributes: [String: String] = [:]
         var origin: ImportOrigin?
         var lastRefusal: RefusalRecord?
+        var resource: String?
+        var requestedScope: String?
+        var repeatedConsents: Int64 = 0
+        var hasMoved = false
 
         fileprivate var isEmpty: Bool {
             label == nil && metadata.isEmpty && grantedScope == nil && subject == nil && resourceTokens.isEmpty
-                && attributes.isEmpty && origin == nil && lastRefusal == nil
+                && attributes.isEmpty && origin == nil && lastRefusal == nil && resource == nil
+                && requestedScope == nil && repeatedConsents == 0 && !hasMoved
         }
     }
 

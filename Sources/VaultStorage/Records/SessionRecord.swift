@@ -100,6 +100,32 @@ extension SessionRecord {
         set { extras.change { $0.lastRefusal = newValue } }
     }
 
+    /// The protected resource for which the user logged in: the tokens go to it alone, and every renewal names it
+    /// (RFC 8707). Nil: the provider's API origins decide.
+    package var resource: String? {
+        get { extras.place?.values.resource }
+        set { extras.change { $0.resource = newValue } }
+    }
+
+    /// The scope that the last log-in asked for, if the login is for a resource. More than ``grantedScope`` if the server
+    /// granted less.
+    package var requestedScope: String? {
+        get { extras.place?.values.requestedScope }
+        set { extras.change { $0.requestedScope = newValue } }
+    }
+
+    /// Whether the login's resource has named another authorization server since the user logged in.
+    package var hasMoved: Bool {
+        get { extras.place?.values.hasMoved ?? false }
+        set { extras.change { $0.hasMoved = newValue } }
+    }
+
+    /// How many times in a row the user has been asked to consent to the scope of the last log-in, because an API wanted it.
+    package var repeatedConsents: Int64 {
+        get { extras.place?.values.repeatedConsents ?? 0 }
+        set { extras.change { $0.repeatedConsents = newValue } }
+    }
+
     /// Sets all of these at once.
     mutating func set(_ values: SessionExtras.Values) { extras = SessionExtras(values) }
 }

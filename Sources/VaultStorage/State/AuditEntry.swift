@@ -16,6 +16,8 @@ package struct AuditEntry: Sendable {
     package let detail: [AuditEvent.Detail]
     /// The state of the login after the event.
     package let look: LoginSnapshot?
+    /// What the provider's reply showed of its rules.
+    package let facts: ReplyFacts?
     /// The result of a pruning of the trail.
     package let pruning: TrailPruning?
     /// The person who caused the event; nil for a service, or if unknown.

@@ -25,8 +25,12 @@ package struct AuditEvent: Hashable, Sendable {
     /// The fence of the renewal that the event ends. The store adds it.
     var fence: Int64?
 
-    package init(_ kind: AuditKind, _ detail: [Detail] = []) {
+    /// What the reply that led to the event showed.
+    package let facts: ReplyFacts?
+
+    package init(_ kind: AuditKind, _ detail: [Detail] = [], facts: ReplyFacts? = nil) {
         self.kind = kind
         self.detail = detail
+        self.facts = facts
     }
 }

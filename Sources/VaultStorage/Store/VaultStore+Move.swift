@@ -39,10 +39,10 @@ extension VaultStore {
         }
     }
 
-    package func movingRequests(
+    package func pendingLogIns(
         after row: Int64?, limit: Int
     ) async throws(StoreError) -> (requests: [AuthorizationRequestRecord], last: Int64?) {
-        try await read { reader throws(StoreError) in try reader.movingRequests(after: row, limit: limit) }
+        try await read { reader throws(StoreError) in try reader.pendingLogIns(after: row, limit: limit) }
     }
 
     // MARK: The target

@@ -211,6 +211,25 @@ extension VaultStore {
         }
     }
 
+    /// What the trail says about replies of these providers, the newest first.
+    package func replyEntries(of providers: Set<ProviderHandle>) async throws -> [ProviderHandle: [AuditEntry]] {
+        try await survey { reader in
+            try reader.withSnapshot { () throws(StoreError) in
+                try ReplyRows(tables: reader.tables, opener: reader.opener).entries(
+                    of: providers, head: try reader.auditHead())
+            }
+        }
+    }
+
+    /// The rows about a provider that its replies are compared with.
+    package func history(of provider: ProviderHandle) async throws(StoreError) -> ProviderHistory {
+        try await read { reader throws(StoreError) in
+            try reader.consistently { () throws(StoreError) in
+                try ReplyRows(tables: reader.tables, opener: reader.opener).history(of: provider)
+            }
+        }
+    }
+
     // MARK: Journals
 
     /// Entries that are due, the longest overdue first. Skips damaged ones.

@@ -155,6 +155,11 @@ extension VaultStore {
         try await write { try $0.holdAllLogins(event) }
     }
 
+    /// Reports that a provider's replies contradict its profile. Returns false if that was reported before.
+    package func reportDrift(of provider: StoredProvider, _ findings: [AuditEvent.Detail]) async throws -> Bool {
+        try await write { try $0.reportDrift(of: provider, findings) }
+    }
+
     /// Records something that changes nothing.
     ///
     /// - Parameter provider: whom it is about, if it is about one.

@@ -46,6 +46,8 @@ package protocol VaultStore: Sendable {
     /// forked, or that closed descriptors that it did not open, has lost the lock that prevents others from taking
     /// over.
     var ownsItsLock: Bool { get }
+    /// What to say to those who cannot be served because the lock is lost: for good, or until a server is reached again.
+    var lockLoss: StoreError { get }
     /// The maximum age of the last check when a refresh token is sent, because others take over after a while; nil for
     /// an engine that knows exactly which processes are alive.
     var longestWayToRequest: Duration? { get }

@@ -144,6 +144,13 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
     /// An operator confirmed that the provider ends logins for good reason.
     package static let deathsAccepted = AuditKind(rawValue: 99)
 
+    /// The provider's replies contradict its profile, or what they were before. The details hold the findings.
+    package static let providerDrifted = AuditKind(rawValue: 101)
+
+    /// A program of this machine was given a token by `vaultctl serve`: the first of the login's generation. The details
+    /// hold its name in the policy, its user's number and the generation.
+    package static let tokenHandedOut = AuditKind(rawValue: 102)
+
     package static let all = names.keys.sorted { $0.rawValue < $1.rawValue }
 
     private static let names: [AuditKind: String] = [
@@ -182,6 +189,7 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
         witnessBegun: "witnessBegun",
         failoverSettled: "failoverSettled",
         providerStopped: "providerStopped", providerResumed: "providerResumed", deathsAccepted: "deathsAccepted",
+        providerDrifted: "providerDrifted", tokenHandedOut: "tokenHandedOut",
     ]
 
     /// Returns nil if this version knows no kind with this name.

@@ -192,6 +192,7 @@ package final class WitnessedStore: VaultStore {
     package var spool: any ReplySpool { store.spool }
     package var owner: Int64 { store.owner }
     package var ownsItsLock: Bool { store.ownsItsLock }
+    package var lockLoss: StoreError { store.lockLoss }
     package var longestWayToRequest: Duration? { store.longestWayToRequest }
     package var longestRenewal: Duration? { store.longestRenewal }
     package var readOnlyRefusal: StoreError? { store.readOnlyRefusal }

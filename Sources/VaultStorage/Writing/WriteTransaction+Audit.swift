@@ -33,7 +33,7 @@ extension WriteTransaction {
         let detail = try sealing { () throws(VaultCryptoError) in
             try AuditDetail(
                 texts: event.detail, look: event.look, pruning: event.pruning, actor: context.actor,
-                provider: event.provider, fence: event.fence
+                provider: event.provider, fence: event.fence, facts: event.facts
             ).sealed(columns, context.vaultID, keyring)
         }
         let tag = try sealing { () throws(VaultCryptoError) in

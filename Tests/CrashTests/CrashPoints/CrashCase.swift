@@ -1,7 +1,7 @@
 /// One process, what it was doing, at which server, and where it was struck.
 struct CrashCase: Sendable, CustomStringConvertible {
     enum Action: String, CaseIterable, Sendable {
-        case refresh, login, add, logout, set, setChain, disable, erase, revoke, provider, open, recover
+        case refresh, serve, login, add, logout, set, setChain, disable, erase, revoke, provider, open, recover
     }
 
     /// What the server does to the first request.

@@ -29,7 +29,7 @@ struct CrashExamination {
     mutating func run() async throws -> CrashFinding {
         let users = try await world.users(vault)
         switch crash.action {
-        case .refresh, .open, .recover, .provider: try await examineChain(users)
+        case .refresh, .serve, .open, .recover, .provider: try await examineChain(users)
         case .set, .setChain: try await examineSetToken(users)
         case .login, .add: try await examineLogIn(users)
         case .logout, .disable, .erase, .revoke: try await examineEnd(users)

@@ -14,14 +14,12 @@ struct CrashPointTests {
             let course = try await CrashCourse(world, width: Self.width)
             var cases: [CrashCase] = []
             for behaviour in ServerBehaviour.allCases {
-                for action in [CrashCase.Action.refresh] {
-                    for way in CrashCase.Course.allCases {
-                        let model = CrashCase(action: action, behaviour: behaviour, course: way)
-                        cases += try await course.everyPlace(of: model)
-                    }
+                for way in CrashCase.Course.allCases {
+                    cases += try await course.everyPlace(
+                        of: CrashCase(action: .refresh, behaviour: behaviour, course: way))
                 }
             }
-            for action in CrashCase.Action.allCases where action != .refresh && action != .recover {
+            for action in CrashCase.Action.allCases where ![.refresh, .serve, .recover].contains(action) {
                 for behaviour in [ServerBehaviour.strict, .grace] {
                     cases += try await course.everyOperation(of: CrashCase(action: action, behaviour: behaviour))
                 }
@@ -31,6 +29,28 @@ struct CrashPointTests {
             let points = Set(cases.map(\.point)).count
             #expect(points >= 60 && cases.count >= 480)
             print("crash points: \(points) places, \(cases.count) cases, \(tally.description)")
+        }
+    }
+}
+
+/// The same while programs of the machine ask for tokens over the socket of `vaultctl serve`.
+@Suite(.serialized)
+struct ServedCrashPointTests {
+    @Test func noPlaceToDieLosesAChainThroughTheSocket() async throws {
+        try await CrashWorld.with { world in
+            let course = try await CrashCourse(world, width: 6)
+            var cases: [CrashCase] = []
+            for behaviour in Depth.current == .brief ? [.strict, .nonce] : ServerBehaviour.allCases {
+                for way in CrashCase.Course.allCases {
+                    let model = CrashCase(action: .serve, behaviour: behaviour, course: way)
+                    cases += try await course.everyOperation(of: model) + course.everySeam(of: model)
+                }
+            }
+            let tally = try await course.run(cases)
+            #expect(tally.problems == [])
+            let points = Set(cases.map(\.point)).count
+            #expect(points >= 60 && cases.count >= 300)
+            print("crash points through the socket: \(points) places, \(cases.count) cases, \(tally.description)")
         }
     }
 }

@@ -99,6 +99,7 @@ final class CrashScene: Sendable {
             "user": user, "action": action == .setChain ? "set" : action.rawValue, "server": "\(world.server.port)",
             "provider": crash.behaviour.rawValue,
         ]) { $1 }
+        if action == .serve { options["socket"] = place.directory + "/serve.sock" }
         if [.set, .setChain, .add].contains(action) { options["access"] = "CANARY-set-by-app-\(user)" }
         if [.setChain, .add].contains(action) {
             let issued = world.server.issueGrant(user: user, client: crash.behaviour.rawValue)

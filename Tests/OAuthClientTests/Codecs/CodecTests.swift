@@ -204,4 +204,20 @@ struct HexTests {
     func otherTextIsNoHexadecimal(_ text: String) {
         #expect(Hex.decode(text.utf8) == nil)
     }
+
+    /// Eight bytes are looked at together, and the rest one by one.
+    @Test func aTextIsQuotedWhereverAnOddCharacterStands() throws {
+        let scalars = (0...0xFF).map { Unicode.Scalar(UInt8($0)) } + ["\u{2028}", "\u{1F511}"]
+        for scalar in scalars {
+            for place in 0..<20 {
+                var text = String(repeating: "a", count: 20)
+                text.replaceSubrange(text.index(text.startIndex, offsetBy: place)..., with: String(scalar))
+                text += String(repeating: "b", count: 20 - place)
+                let quoted = JSONText.quote(text)
+                #expect(try JSONDecoder().decode(String.self, from: Data(quoted.utf8)) == text)
+                let isPlain = scalar.value >= 0x20 && !["\"", "\\", "\u{7F}"].contains(scalar)
+                #expect((quoted == "\"\(text)\"") == isPlain, "\(scalar.value) at \(place)")
+            }
+        }
+    }
 }

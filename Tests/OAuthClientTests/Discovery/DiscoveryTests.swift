@@ -31,9 +31,20 @@ struct DiscoveryTests {
     }
 
     @Test func openIDIsAskedIfRFC8414IsNotThere() async throws {
-        let transport = ScriptedTransport(reply(404, "<html>"), reply(200, Self.document))
+        let transport = ScriptedTransport(reply(404, "<html>"), reply(404), reply(200, Self.document))
         _ = try await metadata(transport)
-        #expect(transport.sent.last?.request.path == "/t1/.well-known/openid-configuration")
+        #expect(
+            transport.sent.map(\.request.path) == [
+                "/.well-known/oauth-authorization-server/t1", "/.well-known/openid-configuration/t1",
+                "/t1/.well-known/openid-configuration",
+            ])
+        // Without a path, two of the places are one.
+        let root = ScriptedTransport(reply(404), reply(404), reply(404))
+        _ = try? await Discovery.metadata(issuer: try Issuer("https://a.example"), transport: root)
+        #expect(
+            root.sent.map(\.request.path) == [
+                "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration",
+            ])
     }
 
     /// A web app answers an unknown path with a page; others fail.
@@ -171,14 +182,14 @@ struct DiscoveryTests {
             try await metadata(ScriptedTransport([.failure(error)]))
         }
         await #expect(throws: DiscoveryError(.serverError, status: 503)) {
-            try await metadata(ScriptedTransport(reply(503), reply(404)))
+            try await metadata(ScriptedTransport(reply(503), reply(404), reply(404)))
         }
         let tooLong = HTTPTransportError(.maybeSent, .tooLarge)
         await #expect(throws: DiscoveryError(.tooLarge, transportError: tooLong)) {
-            try await metadata(ScriptedTransport([.failure(tooLong), .reply(reply(404))]))
+            try await metadata(ScriptedTransport([.failure(tooLong), .reply(reply(404)), .reply(reply(404))]))
         }
         await #expect(throws: DiscoveryError(.notFound)) {
-            try await metadata(ScriptedTransport(reply(302), reply(404)))
+            try await metadata(ScriptedTransport(reply(302), reply(404), reply(404)))
         }
     }
 }

@@ -18,6 +18,8 @@ struct MoveScene: Sendable {
         let to: Place
         var description: String { "\(from) to \(to)" }
         static let all = Place.allCases.flatMap { from in Place.allCases.map { Way(from: from, to: $0) } }
+        /// Those that are played with an end at each step.
+        static let ended = Depth.pick(brief: all.filter { $0.from != $0.to }, nightly: all, deep: all)
     }
 
     let source: MovedVault
@@ -202,7 +204,7 @@ extension Vault {
         facts.logins.sort { $0.handle.bytes < $1.handle.bytes }
         facts.untold = Set(try await store.unreportedFailures(limit: 100))
         facts.outbox = try await store.outbox(after: nil, limit: 100).compactMap(\.entry)
-        facts.requests = try await store.movingRequests(after: nil, limit: 100).requests
+        facts.requests = try await store.pendingLogIns(after: nil, limit: 100).requests
         return facts
     }
 

@@ -57,6 +57,8 @@ struct Victim {
         switch action {
         case "open": break
         case "refresh": try await refresh()
+        case "serve":
+            try await SocketClient.renew(user, users, socket: options.required("socket"))
         case "recover": say("recovered \(try await users.recover())")
         case "login": try await logIn()
         case "add":

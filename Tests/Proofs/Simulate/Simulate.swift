@@ -9,7 +9,8 @@ enum Simulate {
         guard let order = Order(CommandLine.arguments.dropFirst()) else {
             print(
                 "usage: simulate [WORLD] [--seed N [--trace]] | [WORLD] [--from SEED] [--schedules COUNT] | --kept"
-                    + " | --isolation COUNT | --refusals COUNT\nWORLD: --machines, --schedulers, or both")
+                    + " | --isolation COUNT | --refusals COUNT | --drifts COUNT\nWORLD: --machines, --schedulers, or both"
+            )
             exit(1)
         }
         Simulation.takeOver()
@@ -18,6 +19,9 @@ enum Simulate {
         }
         if let worlds = order.refusals {
             exit(refuse(from: order.from, worlds) ? 0 : 1)
+        }
+        if let seeds = order.drifts {
+            exit(drift(from: order.from, seeds) ? 0 : 1)
         }
         if let seed = order.seed {
             exit(play(seed, order) ? 0 : 1)
@@ -64,6 +68,17 @@ enum Simulate {
         return counts.violations.isEmpty
     }
 
+    /// Whether a provider that changes its rules is reported soon, and no other.
+    private static func drift(from first: UInt64, _ seeds: UInt64) -> Bool {
+        let counts = Drifts.play(from: first, count: seeds)
+        for violation in counts.violations.prefix(10) { print(violation) }
+        print(
+            "drifts: seeds=\(counts.seeds) logins=\(counts.logins) replies=\(counts.replies) looks=\(counts.looks)"
+                + " alarms=\(counts.alarms) changes=\(counts.changes) found=\(counts.found) latest=\(counts.latest)"
+                + " failed=\(counts.violations.count)")
+        return counts.violations.isEmpty
+    }
+
     private static func run(_ order: Order) -> Bool {
         var counts = Counts()
         var failures = 0
@@ -94,6 +109,7 @@ private struct Order {
     var seed: UInt64?
     var isolation: UInt64?
     var refusals: UInt64?
+    var drifts: UInt64?
     var isTraced = false
     var hasMachines = false
     var hasSchedulers = false
@@ -109,13 +125,14 @@ private struct Order {
             case "--machines": hasMachines = true
             case "--schedulers": hasSchedulers = true
             case "--kept": isKept = true
-            case "--seed", "--from", "--schedules", "--isolation", "--refusals":
+            case "--seed", "--from", "--schedules", "--isolation", "--refusals", "--drifts":
                 guard let text = rest.popFirst(), let number = UInt64(text), number < 1 << 48 else { return nil }
                 switch argument {
                 case "--seed": seed = number
                 case "--from": from = number
                 case "--isolation": isolation = number
                 case "--refusals": refusals = number
+                case "--drifts": drifts = number
                 default: schedules = number
                 }
             default: return nil

@@ -8,7 +8,7 @@ import Synchronization
 
 /// A real OAuth 2.0 authorization server on loopback, for tests, demos and benchmarks.
 ///
-/// As strict as RFC 6749, 7009, 7523, 7636, 7662, 8252, 8414, 8705, 8707, 9126, 9207 and 9449 allow, and scriptable: it can lose
+/// As strict as RFC 6749, 7009, 7523, 7636, 7662, 8252, 8414, 8705, 8707, 9126, 9207, 9449 and 9728 allow, and scriptable: it can lose
 /// replies, spend a refresh token and then fail, or let time pass. It keeps everything in memory and asks no one for a password, so it
 /// is of no use as a server for anything else.
 ///
@@ -112,6 +112,8 @@ public final class DevAuthorizationServer: Sendable {
     /// What the URL of every endpoint begins with.
     public var base: String { core.base }
     public var port: Int { core.port }
+    /// The protected resource's identifier (RFC 9728 §1.2).
+    public var resourceURL: String { core.resourceURL }
     /// What the URL of every endpoint begins with on the TLS listener; `nil` without one.
     public var secureBase: String? { core.secureBase }
     public var log: RequestLog { core.log }
@@ -125,6 +127,22 @@ public final class DevAuthorizationServer: Sendable {
     /// own.
     public func setBehaviour(_ choices: ClientBehaviour, client: String? = nil) {
         core.ledger.withLock { $0.behaviours.change(choices, of: client) }
+    }
+
+    /// What the resource says of itself and asks of tokens, from the next request on.
+    ///
+    /// ```swift
+    /// server.protectedResource?.hostility = [.redirectedMetadata]
+    /// ```
+    public var protectedResource: ProtectedResourceBehaviour? {
+        get { core.protectedResource.withLock { $0 } }
+        set { core.protectedResource.withLock { $0 = newValue } }
+    }
+
+    /// Lets the resource take another server's tokens, as long as `authorizationServers` names its issuer. The other
+    /// server must know the resource's URL: see `AuthorizationServerConfiguration.resources`.
+    public func acceptTokens(of other: DevAuthorizationServer) {
+        core.otherServers.withLock { $0.append(other.core) }
     }
 
     /// Lets codes, tokens, grace windows and nonces grow older. The time that the server shows and by which it judges

@@ -25,6 +25,7 @@ struct DevAuthServer: AsyncParsableCommand {
 
     @OptionGroup(title: "Address") var address: AddressOptions
     @OptionGroup(title: "Clients and users") var registration: RegistrationOptions
+    @OptionGroup(title: "Protected resource") var protectedResource: ResourceOptions
     @OptionGroup(title: "Tokens") var tokens: TokenOptions
     @OptionGroup(title: "DPoP") var dpop: DPoPOptions
     @OptionGroup(title: "Starting and stopping") var running: RunningOptions
@@ -37,6 +38,7 @@ struct DevAuthServer: AsyncParsableCommand {
             var configuration = AuthorizationServerConfiguration()
             try address.apply(to: &configuration)
             registration.apply(to: &configuration)
+            protectedResource.apply(to: &configuration)
             try tokens.apply(to: &configuration)
             dpop.apply(to: &configuration)
             return configuration

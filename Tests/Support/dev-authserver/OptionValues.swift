@@ -15,6 +15,8 @@ extension AuthorizationServerConfiguration.ReuseResponse: ExpressibleByArgument 
 extension AuthorizationServerConfiguration.Strictness: ExpressibleByArgument {}
 extension AuthorizationServerConfiguration.NonceCheck: ExpressibleByArgument {}
 extension AuthorizationServerConfiguration.SigningAlgorithm: ExpressibleByArgument {}
+extension ProtectedResourceBehaviour.MetadataPlace: ExpressibleByArgument {}
+extension ResourceHostility: ExpressibleByArgument {}
 
 /// Seconds, fractions allowed.
 struct Seconds: ExpressibleByArgument {

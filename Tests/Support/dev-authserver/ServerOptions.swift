@@ -232,7 +232,9 @@ struct TokenOptions: ParsableArguments {
 }
 
 struct DPoPOptions: ParsableArguments {
-    @Flag(name: .customLong("require-dpop"), help: "Refuse token requests without a proof.")
+    @Flag(
+        name: .customLong("require-dpop"),
+        help: "Refuse token requests without a proof, and Bearer tokens at a /resource that has metadata.")
     var isRequired = false
 
     @Option(help: .init("required: one nonce at a time; once: a new one for each request.", valueName: "choice"))
@@ -247,6 +249,7 @@ struct DPoPOptions: ParsableArguments {
     /// Comes after the clients are registered.
     func apply(to configuration: inout AuthorizationServerConfiguration) {
         for index in configuration.clients.indices { configuration.clients[index].requiresDPoP = isRequired }
+        configuration.protectedResource?.requiresDPoP = isRequired
         configuration.nonceCheck = nonceCheck
         configuration.noncePolicy =
             switch nonce {

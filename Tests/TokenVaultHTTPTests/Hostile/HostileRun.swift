@@ -7,7 +7,7 @@ import TokenVaultHTTP
 struct HostileRun {
     let attempt: TokenAttempt
     let connections: Int
-    /// Whether the server has read a whole request.
+    /// Whether the server has read anything of a request: a connection that was opened and closed again brings none.
     let requestArrived: Bool
     /// Calls of the place that redirects and error texts point to.
     let strayConnections: Int
@@ -33,7 +33,7 @@ struct HostileRun {
             .refresh(exchange, context: context)
         elapsed = clock.now - started
         connections = server.connections
-        requestArrived = !server.received.isEmpty
+        requestArrived = server.received.contains { !$0.isEmpty }
         strayConnections = other.connections
         bytesTaken = server.bytesTaken
     }

@@ -109,6 +109,50 @@ struct FeedTests {
         }
     }
 
+    /// What is read when a subscription begins is no single moment: the change comes before each of its reads in turn, and
+    /// the feed, which runs for others, reports it before the subscriber is there.
+    @Test(arguments: [true, false])
+    func aChangeWhileASubscriptionBeginsIsNotLost(theUserIsNew: Bool) async throws {
+        var places = 0
+        for place in 1... {
+            let world = try await World()
+            let process = try await world.anotherFaulty()
+            let login = theUserIsNew ? nil : try await world.addChain(user: "bob")
+            let other = await Watcher(process.vault)
+            let reads = Atomic<Int>(0)
+            process.store.beforeReading {
+                guard reads.add(1, ordering: .relaxed).newValue == place else { return }
+                process.store.beforeReading(nil)
+                await #expect(throws: Never.self) {
+                    if let login {
+                        try await world.set(login, lifetime: .seconds(-1))
+                    } else {
+                        _ = try await world.addChain(user: "bob")
+                    }
+                }
+                await process.vault.sessions.catchUp()
+            }
+            let states = await StateWatcher(process.vault, login.map { .login($0.id.handle) } ?? .user("bob"))
+            process.store.beforeReading(nil)
+            guard reads.load(ordering: .relaxed) >= place else { break }
+            places += 1
+            await #expect(states.states().last == (theUserIsNew ? .established : .tokenExpired(nil)), "read \(place)")
+            await #expect(!other.events().isEmpty)
+        }
+        #expect(places >= 2)
+    }
+
+    /// A second subscriber comes after a new user's first row, and before the feed has reported it.
+    @Test func aNewUserIsToldToWhomeverHasWaited() async throws {
+        let world = try await World()
+        let waiting = await StateWatcher(world.vault, .user("bob"))
+        await #expect(waiting.states() == [.notLoggedIn])
+        _ = try await world.addChain(user: "bob")
+        let second = await StateWatcher(world.vault, .user("bob"))
+        await #expect(second.states() == [.established])
+        await #expect(waiting.states() == [.established])
+    }
+
     @Test func whatHappenedBeforeIsNotTold() async throws {
         let world = try await World()
         let login = try await world.addChain()

@@ -43,7 +43,7 @@ struct AppTimeTests {
         await world.time.waitForRest()
         await world.transport.waitForRequests(1)
         let provider = try await world.vault.store.provider(named: "acme").handle
-        while world.users.context.turns.waitingCount(provider) < 2, !Task.isCancelled { await Task.yield() }
+        while world.users.context.limiter.waitingCount(provider) < 2, !Task.isCancelled { await Task.yield() }
         #expect(world.transport.requestCount == 1)
         gate.open()
         for caller in callers { #expect(try await caller.value == 2) }

@@ -13,6 +13,7 @@ struct AuditWordsTests {
             AuditCause.allCases.map(\.rawValue) == [
                 "needsUser", "misconfigured", "targetRefused", "transient", "notSent", "withdrawn", "successorOnly",
                 "otherTokenTaken", "doubt", "challenge", "introspected", "missing", "providerStopped",
+                "resourceMoved",
             ])
         #expect(ScopeChange.allCases.map(\.rawValue) == ["narrower", "wider"])
         typealias Key = AuditEvent.Detail.Key

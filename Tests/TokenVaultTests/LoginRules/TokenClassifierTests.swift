@@ -8,7 +8,7 @@ struct TokenClassifierTests {
     static let epoch = Timestamp(milliseconds: 1_800_000_000_000)
 
     /// A token of this lifetime, judged when so much of it remains.
-    private func judge(lifetime: Duration?, remaining: Duration, rejected: Bool = false) -> TokenClassifier {
+    private func classifier(lifetime: Duration?, remaining: Duration, rejected: Bool = false) -> TokenClassifier {
         let expiresAt = lifetime.map { Self.epoch.advanced(by: $0) }
         var session = SessionRecord(
             state: .established, accessToken: SecretBytes(utf8: "CANARY-a"), createdAt: Self.epoch,
@@ -27,41 +27,41 @@ struct TokenClassifierTests {
         (3_600, 0, false), (3_600, -10, false),
     ])
     func byDefaultFiveMinutesOrAFifthAreEnough(lifetime: Int, remaining: Int, isEnough: Bool) {
-        let judge = judge(lifetime: .seconds(lifetime), remaining: .seconds(remaining))
-        #expect(judge.isEnough(for: .validity(nil)) == isEnough)
+        let classifier = classifier(lifetime: .seconds(lifetime), remaining: .seconds(remaining))
+        #expect(classifier.isEnough(for: .validity(nil)) == isEnough)
     }
 
     @Test func whatTheCallerAsksForCounts() {
-        let judge = judge(lifetime: .seconds(3_600), remaining: .seconds(600))
-        #expect(judge.isEnough(for: .validity(.seconds(600))))
-        #expect(!judge.isEnough(for: .validity(.seconds(601))))
-        #expect(judge.isEnough(for: .validity(.zero)))
+        let classifier = classifier(lifetime: .seconds(3_600), remaining: .seconds(600))
+        #expect(classifier.isEnough(for: .validity(.seconds(600))))
+        #expect(!classifier.isEnough(for: .validity(.seconds(601))))
+        #expect(classifier.isEnough(for: .validity(.zero)))
     }
 
     @Test func nobodyGetsMoreValidityThanATokenEverHas() {
-        let fresh = judge(lifetime: .seconds(60), remaining: .seconds(58))
+        let fresh = classifier(lifetime: .seconds(60), remaining: .seconds(58))
         #expect(fresh.isEnough(for: .validity(.seconds(3_600))))
-        let older = judge(lifetime: .seconds(60), remaining: .seconds(50))
+        let older = classifier(lifetime: .seconds(60), remaining: .seconds(50))
         #expect(!older.isEnough(for: .validity(.seconds(3_600))))
     }
 
     @Test func aTokenWithoutExpiryIsEnoughUntilItIsRejected() {
-        #expect(judge(lifetime: nil, remaining: .zero).isEnough(for: .validity(.seconds(99_999))))
-        #expect(!judge(lifetime: nil, remaining: .zero, rejected: true).isEnough(for: .validity(nil)))
-        #expect(!judge(lifetime: nil, remaining: .zero, rejected: true).isAcceptable(for: .validity(nil)))
+        #expect(classifier(lifetime: nil, remaining: .zero).isEnough(for: .validity(.seconds(99_999))))
+        #expect(!classifier(lifetime: nil, remaining: .zero, rejected: true).isEnough(for: .validity(nil)))
+        #expect(!classifier(lifetime: nil, remaining: .zero, rejected: true).isAcceptable(for: .validity(nil)))
     }
 
     @Test func oldTokenIsAcceptableForItsRemainingValidity() {
-        let judge = judge(lifetime: .seconds(3_600), remaining: .seconds(100))
-        #expect(judge.isAcceptable(for: .validity(nil)))
-        #expect(judge.isAcceptable(for: .validity(.seconds(100))))
-        #expect(!judge.isAcceptable(for: .validity(.seconds(101))))
-        #expect(!self.judge(lifetime: .seconds(3_600), remaining: .zero).isAcceptable(for: .validity(nil)))
+        let classifier = classifier(lifetime: .seconds(3_600), remaining: .seconds(100))
+        #expect(classifier.isAcceptable(for: .validity(nil)))
+        #expect(classifier.isAcceptable(for: .validity(.seconds(100))))
+        #expect(!classifier.isAcceptable(for: .validity(.seconds(101))))
+        #expect(!self.classifier(lifetime: .seconds(3_600), remaining: .zero).isAcceptable(for: .validity(nil)))
     }
 
     @Test func aNewerGenerationIsANewerGeneration() {
-        let judge = judge(lifetime: .seconds(3_600), remaining: .seconds(3_000))
-        #expect(judge.isEnough(for: .newer(than: 2)))
-        #expect(!judge.isEnough(for: .newer(than: 3)))
+        let classifier = classifier(lifetime: .seconds(3_600), remaining: .seconds(3_000))
+        #expect(classifier.isEnough(for: .newer(than: 2)))
+        #expect(!classifier.isEnough(for: .newer(than: 3)))
     }
 }

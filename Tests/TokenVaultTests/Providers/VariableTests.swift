@@ -81,8 +81,13 @@ import TokenVaultTesting
         let done = try await logIn(world, "one")
         let again = try await world.users.beginLogIn(LogInRequest(into: .login(done.login.id)))
         #expect(again.url.hasPrefix("https://one.shops.example/"))
+        let same = LogInRequest(into: .login(done.login.id), variables: ["shop": "one"])
+        #expect(try await world.users.beginLogIn(same).url.hasPrefix("https://one.shops.example/"))
+        // Another shop is another account.
+        let other = LogInRequest(into: .login(done.login.id), variables: ["shop": "other"])
+        #expect(await code { try await world.users.beginLogIn(other) } == .invalidArgument)
         let moved = try await world.users.beginLogIn(
-            LogInRequest(into: .login(done.login.id), variables: ["shop": "other"]))
+            LogInRequest(into: .login(done.login.id), variables: ["shop": "other"], acceptsOtherAccount: true))
         #expect(moved.url.hasPrefix("https://other.shops.example/"))
     }
 
@@ -107,6 +112,23 @@ import TokenVaultTesting
                 #expect(error.code == .invalidArgument)
                 #expect(error.message.contains(variables.isEmpty ? "shop" : "colour"))
             }
+        }
+        #expect(world.transport.requests.isEmpty)
+    }
+
+    @Test func whatNoLoginHasIsNotUsedSilently() async throws {
+        let world = try await world()
+        #expect(
+            await code {
+                try await world.users.addLogin(
+                    userId: "alice", accessToken: Sample.accessToken("1"), variables: ["shop": "one"])
+            } == .invalidArgument)
+        do {
+            _ = try await world.users.clientToken(provider: "acme")
+            Issue.record("a token came")
+        } catch let error as VaultError {
+            #expect(error.code == .providerMisconfigured && error.message.contains("{shop}"))
+            #expect(error.hint?.contains("https://acme-store.shops.example/token") == true)
         }
         #expect(world.transport.requests.isEmpty)
     }

@@ -12,13 +12,17 @@ import VaultStorage
 /// The last look before a refresh token is sent.
 @Suite(.tags(.everyEngine))
 struct RecheckTests {
-    @Test func aProcessThatOthersTakeForDeadSendsNothing() async throws {
+    /// For good, as after a fork, or until a server is reached again.
+    @Test(arguments: [
+        (VaultError.Code.ownershipLost, StoreError.ownershipLost), (.busy, StoreError(.busy, "out of reach")),
+    ])
+    func aProcessThatOthersTakeForDeadSendsNothing(_ expected: VaultError.Code, _ loss: StoreError) async throws {
         let world = try await World()
         let login = try await world.addChain()
         let process = try await world.faulty()
-        process.store.loseLock()
+        process.store.loseLock(loss)
         world.expire()
-        #expect(await code { try await process.users.accessToken(for: .login(login.id)) } == .ownershipLost)
+        #expect(await code { try await process.users.accessToken(for: .login(login.id)) } == expected)
         #expect(world.transport.requestCount == 0)
         await #expect(try world.stored(login).intent == nil)
     }

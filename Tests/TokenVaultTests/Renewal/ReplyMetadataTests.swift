@@ -185,14 +185,14 @@ struct ReplyMetadataTests {
         let provider = try await world.vault.store.provider(named: "acme").handle
         try await withThrowingTaskGroup(of: String.self) { group in
             for login in logins { group.addTask { try await world.users.accessToken(for: .login(login)).name } }
-            while world.users.context.turns.waitingCount(provider) < 8, !Task.isCancelled { await Task.yield() }
+            while world.users.context.limiter.waitingCount(provider) < 8, !Task.isCancelled { await Task.yield() }
             await world.transport.waitForRequests(2)
             #expect(world.transport.requestCount == 2)
             gate.open()
             for try await name in group { #expect(name == "new") }
         }
         #expect(world.transport.requestCount == 10)
-        #expect(world.users.context.turns.waitingCount(provider) == 0)
+        #expect(world.users.context.limiter.waitingCount(provider) == 0)
     }
 
     @Test func whoSendsNothingGivesHisTurnBack() async throws {

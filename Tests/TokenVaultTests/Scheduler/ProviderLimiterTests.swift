@@ -47,125 +47,125 @@ struct ProviderLimiterTests {
     }
 
     @Test func callersGoBeforeTheScheduler() async {
-        let turns = ProviderLimiter(timeSource: ManualTimeSource())
+        let limiter = ProviderLimiter(timeSource: ManualTimeSource())
         let limits = ProviderLimiter.Limits(concurrent: 1)
-        await turns.begin(turns.newID(), provider, limits, .caller)
+        await limiter.begin(limiter.newID(), provider, limits, .caller)
         let order = Order()
         await withTaskGroup(of: Void.self) { group in
             for (name, priority) in [("b1", ProviderLimiter.Priority.background), ("b2", .background), ("c1", .caller)]
             {
-                let waiting = turns.waitingCount(provider)
+                let waiting = limiter.waitingCount(provider)
                 group.addTask { [provider] in
-                    await turns.begin(turns.newID(), provider, limits, priority)
+                    await limiter.begin(limiter.newID(), provider, limits, priority)
                     order.add(name)
-                    turns.end(provider)
+                    limiter.end(provider)
                 }
-                while turns.waitingCount(provider) == waiting, !Task.isCancelled { await Task.yield() }
+                while limiter.waitingCount(provider) == waiting, !Task.isCancelled { await Task.yield() }
             }
-            turns.end(provider)
+            limiter.end(provider)
         }
         #expect(order.names == ["c1", "b1", "b2"])
     }
 
     @Test func workThatACallerJoinsGoesAsHis() async {
-        let turns = ProviderLimiter(timeSource: ManualTimeSource())
+        let limiter = ProviderLimiter(timeSource: ManualTimeSource())
         let limits = ProviderLimiter.Limits(concurrent: 1)
-        await turns.begin(turns.newID(), provider, limits, .caller)
+        await limiter.begin(limiter.newID(), provider, limits, .caller)
         let order = Order()
-        let first = RateLimitPermit(turns)
-        let second = RateLimitPermit(turns)
+        let first = RateLimitPermit(limiter)
+        let second = RateLimitPermit(limiter)
         await withTaskGroup(of: Void.self) { group in
             for (name, turn) in [("first", first), ("second", second)] {
-                let waiting = turns.waitingCount(provider)
+                let waiting = limiter.waitingCount(provider)
                 group.addTask { [provider] in
                     await turn.begin(provider, limits, .background)
                     order.add(name)
                     turn.end()
                 }
-                while turns.waitingCount(provider) == waiting, !Task.isCancelled { await Task.yield() }
+                while limiter.waitingCount(provider) == waiting, !Task.isCancelled { await Task.yield() }
             }
             second.promote()
-            turns.end(provider)
+            limiter.end(provider)
         }
         #expect(order.names == ["second", "first"])
     }
 
     @Test func whoWaitsForTheRateGoesOnWhenTimeHasPassed() async {
         let time = ManualTimeSource()
-        let turns = ProviderLimiter(timeSource: time)
+        let limiter = ProviderLimiter(timeSource: time)
         let limits = ProviderLimiter.Limits(perMinute: 1)
-        await turns.begin(turns.newID(), provider, limits, .caller)
-        turns.end(provider)
-        let next = Task { _ = await turns.begin(turns.newID(), provider, limits, .caller) }
+        await limiter.begin(limiter.newID(), provider, limits, .caller)
+        limiter.end(provider)
+        let next = Task { _ = await limiter.begin(limiter.newID(), provider, limits, .caller) }
         await time.waitForSleepers()
-        #expect(turns.waitingCount(provider) == 1)
+        #expect(limiter.waitingCount(provider) == 1)
         time.advance(by: .seconds(60))
         await next.value
         // Nothing was sent: the next one may go at once.
-        turns.end(provider, isUnused: true)
-        await turns.begin(turns.newID(), provider, limits, .caller)
+        limiter.end(provider, isUnused: true)
+        await limiter.begin(limiter.newID(), provider, limits, .caller)
     }
 
     /// The scheduler leaves a part of the rate to callers, so it waits for longer than they do.
     @Test func aCallerDoesNotWaitForWhatTheSchedulerWaitsFor() async {
         let time = ManualTimeSource()
-        let turns = ProviderLimiter(timeSource: time)
+        let limiter = ProviderLimiter(timeSource: time)
         let limits = ProviderLimiter.Limits(perMinute: 60)
-        for _ in 0..<12 { await turns.begin(turns.newID(), provider, limits, .caller) }
-        let background = Task { await turns.begin(turns.newID(), provider, limits, .background) }
-        while turns.waitingCount(provider) < 1, !Task.isCancelled { await Task.yield() }
-        let caller = Task { await turns.begin(turns.newID(), provider, limits, .caller) }
-        while turns.waitingCount(provider) < 2, !Task.isCancelled { await Task.yield() }
+        for _ in 0..<12 { await limiter.begin(limiter.newID(), provider, limits, .caller) }
+        let background = Task { await limiter.begin(limiter.newID(), provider, limits, .background) }
+        while limiter.waitingCount(provider) < 1, !Task.isCancelled { await Task.yield() }
+        let caller = Task { await limiter.begin(limiter.newID(), provider, limits, .caller) }
+        while limiter.waitingCount(provider) < 2, !Task.isCancelled { await Task.yield() }
         await time.waitForSleepers(2)
         time.advance(by: .seconds(2))
         #expect(await caller.value)
-        #expect(turns.waitingCount(provider) == 1)
+        #expect(limiter.waitingCount(provider) == 1)
         await time.waitForRest()
         time.advance(by: .seconds(6))
         #expect(await background.value)
     }
 
     @Test func aCallerWhoJoinsWhileThePlaceIsTakenIsNotOverlooked() async {
-        let turns = ProviderLimiter(timeSource: ManualTimeSource())
+        let limiter = ProviderLimiter(timeSource: ManualTimeSource())
         let limits = ProviderLimiter.Limits(concurrent: 1)
         for _ in 0..<300 {
-            await turns.begin(turns.newID(), provider, limits, .caller)
+            await limiter.begin(limiter.newID(), provider, limits, .caller)
             let order = Order()
-            let (other, promoted) = (RateLimitPermit(turns), RateLimitPermit(turns))
+            let (other, promoted) = (RateLimitPermit(limiter), RateLimitPermit(limiter))
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { [provider] in
                     await other.begin(provider, limits, .background)
                     order.add("other")
                     other.end()
                 }
-                while turns.waitingCount(provider) == 0, !Task.isCancelled { await Task.yield() }
+                while limiter.waitingCount(provider) == 0, !Task.isCancelled { await Task.yield() }
                 group.addTask { [provider] in
                     await promoted.begin(provider, limits, .background)
                     order.add("promoted")
                     promoted.end()
                 }
                 group.addTask { promoted.promote() }
-                while turns.waitingCount(provider) < 2, !Task.isCancelled { await Task.yield() }
+                while limiter.waitingCount(provider) < 2, !Task.isCancelled { await Task.yield() }
                 // The promotion may still be under way.
                 promoted.promote()
-                turns.end(provider)
+                limiter.end(provider)
             }
             #expect(order.names == ["promoted", "other"])
         }
     }
 
     @Test func atTheEndNobodyWaitsAnyMore() async {
-        let turns = ProviderLimiter(timeSource: ManualTimeSource())
+        let limiter = ProviderLimiter(timeSource: ManualTimeSource())
         let limits = ProviderLimiter.Limits(concurrent: 1)
-        await turns.begin(turns.newID(), provider, limits, .caller)
+        await limiter.begin(limiter.newID(), provider, limits, .caller)
         let waiting = [ProviderLimiter.Priority.caller, .background].map { priority in
-            Task { await turns.begin(turns.newID(), provider, limits, priority) }
+            Task { await limiter.begin(limiter.newID(), provider, limits, priority) }
         }
-        while turns.waitingCount(provider) < 2, !Task.isCancelled { await Task.yield() }
-        turns.close()
+        while limiter.waitingCount(provider) < 2, !Task.isCancelled { await Task.yield() }
+        limiter.close()
         for task in waiting { #expect(await !task.value) }
-        #expect(await !turns.begin(turns.newID(), provider, limits, .caller))
-        turns.end(provider)
-        #expect(turns.waitingCount(provider) == 0)
+        #expect(await !limiter.begin(limiter.newID(), provider, limits, .caller))
+        limiter.end(provider)
+        #expect(limiter.waitingCount(provider) == 0)
     }
 }

@@ -32,14 +32,14 @@ final class FaultyStore: VaultStore {
         var faults: [Fault] = []
         var failed = 0
         var spoolFails = false
-        var hasLostItsLock = false
+        var lockLoss: StoreError?
         var commits = 0
         var afterCommit: (@Sendable (Int) async -> Void)?
         var beforeUpdate: (@Sendable () async -> Void)?
         var beforeStatistics: (@Sendable () -> Void)?
         var looks = 0
         var beforeSending: (@Sendable (Int) -> Void)?
-        var beforeReading: (@Sendable () throws(StoreError) -> Void)?
+        var beforeReading: (@Sendable () async throws(StoreError) -> Void)?
     }
 
     private let base: any VaultStore
@@ -60,7 +60,7 @@ final class FaultyStore: VaultStore {
     }
 
     /// As after a host's `closefrom()`.
-    func loseLock() { state.withLock { $0.hasLostItsLock = true } }
+    func loseLock(_ loss: StoreError = .ownershipLost) { state.withLock { $0.lockLoss = loss } }
 
     /// Runs between a commit of a login and what the renewal does next, with the commit's number from 1 on.
     func afterCommit(_ action: (@Sendable (Int) async -> Void)?) {
@@ -90,7 +90,7 @@ final class FaultyStore: VaultStore {
     }
 
     /// Runs before anything is read. What it throws, the reader gets.
-    func beforeReading(_ action: (@Sendable () throws(StoreError) -> Void)?) {
+    func beforeReading(_ action: (@Sendable () async throws(StoreError) -> Void)?) {
         state.withLock { $0.beforeReading = action }
     }
 
@@ -128,7 +128,7 @@ final class FaultyStore: VaultStore {
     func read<R>(
         _ prefetchHint: PrefetchHint, _ body: (Reader) throws(StoreError) -> R
     ) async throws(StoreError) -> R {
-        try state.withLock({ $0.beforeReading })?()
+        try await state.withLock({ $0.beforeReading })?()
         let result = try await base.read(prefetchHint, body)
         guard let intent = (result as? StoredLogin)?.intent, intent.owner == owner, intent.tries > 0 else {
             return result
@@ -186,7 +186,8 @@ final class FaultyStore: VaultStore {
     var owner: Int64 { base.owner }
     var longestWayToRequest: Duration? { base.longestWayToRequest }
     var longestRenewal: Duration? { base.longestRenewal }
-    var ownsItsLock: Bool { !state.withLock { $0.hasLostItsLock } && base.ownsItsLock }
+    var ownsItsLock: Bool { state.withLock { $0.lockLoss == nil } && base.ownsItsLock }
+    var lockLoss: StoreError { state.withLock { $0.lockLoss } ?? .ownershipLost }
     var readOnlyRefusal: StoreError? { base.readOnlyRefusal }
     func files() -> [FileReport] { base.files() }
     func removeRemnants() async -> Remnants { await base.removeRemnants() }

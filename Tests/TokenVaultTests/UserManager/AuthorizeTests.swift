@@ -121,7 +121,15 @@ struct AuthorizeTests {
             (bearer.id, reply(.unauthorized, challenge: useNonce, nonce: "n3"), .final),
             (bearer.id, reply(.unauthorized, challenge: #"Bearer error="invalid_token""#), .refusedToken),
             (bound.id, reply(.unauthorized, challenge: #"DPoP error=invalid_token, algs="ES256""#), .refusedToken),
-            (bearer.id, reply(.unauthorized, challenge: #"Bearer error="insufficient_scope""#), .final),
+            (
+                bearer.id, reply(.unauthorized, challenge: #"Bearer error="insufficient_scope", scope="a b""#),
+                .needsScope(try Scope("a b"))
+            ),
+            (
+                bound.id, reply(.forbidden, challenge: #"Basic x="y", DPoP error="insufficient_scope""#),
+                .needsScope(try Scope(tokens: []))
+            ),
+            (bearer.id, reply(.notFound, challenge: #"Bearer error="insufficient_scope""#), .final),
             (bearer.id, reply(.unauthorized, challenge: #"Basic error="invalid_token""#), .final),
             (bearer.id, reply(.unauthorized), .final), (bearer.id, reply(.ok), .final),
             (bound.id, reply(.unauthorized, challenge: "DPoP error=invalid_dpop_proof"), .final),
@@ -135,7 +143,7 @@ struct AuthorizeTests {
         // The nonce that was sent is no new one: that would go round for ever.
         var request = request()
         let token = try await world.users.authorize(&request, for: .login(bound.id))
-        #expect(try claims(request).contains("n4"))
+        #expect(try claims(request).contains(#""n4""#))
         let again = reply(.unauthorized, challenge: useNonce, nonce: "n4")
         await #expect(world.users.read(again, to: request, authorizedWith: token) == .final)
     }
@@ -171,8 +179,8 @@ struct AuthorizeTests {
         // The same nonce again would go round for ever.
         var request = request()
         let token = try await world.users.authorize(&request, for: .login(bound.id))
-        #expect(try claims(request).contains("a6") || claims(request).contains("a7"))
-        let again = reply(.badRequest, nonce: try claims(request).contains("a7") ? "a7" : "a6")
+        #expect(try claims(request).contains(#""a6""#) || claims(request).contains(#""a7""#))
+        let again = reply(.badRequest, nonce: try claims(request).contains(#""a7""#) ? "a7" : "a6")
         await #expect(world.users.read(again, to: request, authorizedWith: token, body: inBody) == .final)
     }
 
@@ -208,9 +216,10 @@ struct AuthorizeTests {
             let refusal = reply(.unauthorized, challenge: challenge)
             await #expect(world.users.read(refusal, to: request, authorizedWith: token) == expected)
         }
-        for response in [
-            reply(.unauthorized, challenge: #"Bearer error="insufficient_scope""#), reply(.forbidden), reply(.notFound),
-        ] {
+        let narrow = reply(.unauthorized, challenge: #"Bearer error="insufficient_scope", scope="a""#)
+        let scope = try Scope("a")
+        await #expect(world.users.read(narrow, to: request, authorizedWith: token) == .needsScope(scope))
+        for response in [reply(.forbidden), reply(.notFound)] {
             await #expect(world.users.read(response, to: request, authorizedWith: token) == .final)
         }
         #expect(try await !world.users.authorize(request, with: token).needsBody(of: json(.unauthorized)))

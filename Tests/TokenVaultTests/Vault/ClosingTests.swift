@@ -28,7 +28,9 @@ struct ClosingTests {
             Task { await code { try await world.users.accessToken(for: .login(login)) } }
         }
         let provider = try await world.vault.store.provider(named: "acme").handle
-        while world.users.context.turns.waitingCount(provider) < others.count, !Task.isCancelled { await Task.yield() }
+        while world.users.context.limiter.waitingCount(provider) < others.count, !Task.isCancelled {
+            await Task.yield()
+        }
         let closing = await beginClosing(world)
         for other in others { #expect(await other.value == .closed) }
         gate.open()

@@ -63,7 +63,7 @@ struct VaultTests {
         try await temporary.vault.removeKeySlot(first.id, provenBy: source)
         #expect(await code { try await temporary.vault.removeKeySlot(second.id) } == .inUse)
         #expect(await code { try await temporary.vault.removeKeySlot(first.id, provenBy: source) } == .unknownKeySlot)
-        #expect(KeySlotID("nonsense") == nil)
+        #expect(KeySlotHandle("nonsense") == nil)
         await temporary.vault.close()
         #expect(await code { try await temporary.openAgain() } == .wrongKey)
         let opened = try await Vault.open(in: temporary.location, unlockedBy: source)

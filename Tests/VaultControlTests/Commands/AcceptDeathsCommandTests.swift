@@ -23,7 +23,7 @@ struct AcceptDeathsCommandTests {
             #expect(try await world.ok("audit", "list").output.contains("providerStopped"))
 
             let accepted = try await world.ok("provider", "accept-deaths", "acme", "--yes", "--json")
-            #expect(try accepted.json["wasStopped"] as? Bool == true)
+            #expect(try accepted.json["accepted"] as? String == "acme")
             #expect(try await !world.harness.run("doctor").output.contains("is stopped"))
             let told = try await world.ok(
                 "events", "--after", "start", "--event", "providerStopped", "--event", "providerResumed", "--json")

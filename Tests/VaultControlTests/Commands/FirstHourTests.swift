@@ -10,7 +10,7 @@ import VaultControl
 struct FirstHourTests {
     private static let rooms = [
         "command-line", "ids-dates-tokens", "files", "server", "profiles", "machine", "import", "export", "by-hand",
-        "wrong-inputs",
+        "wrong-inputs", "names-and-words", "serve",
     ]
 
     @Test(arguments: rooms)

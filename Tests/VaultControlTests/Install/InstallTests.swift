@@ -4,16 +4,18 @@ import TestSupport
 import Testing
 
 @testable import VaultControl
+import VaultServer
 
 /// `scripts/install`, with the program that was built with the tests.
 struct InstallTests {
     private static let fixed: Set<String> = [
-        "bin/vaultctl", "lib/systemd/system/vaultctl-maintain.service",
+        "bin/vaultctl", "lib/systemd/system/tokenvault-serve.service", "lib/systemd/system/tokenvault-serve.socket",
+        "lib/systemd/system/vaultctl-maintain.service",
         "lib/systemd/system/vaultctl-maintain-once.service", "lib/systemd/system/vaultctl-maintain-once.timer",
         "lib/sysusers.d/tokenvault.conf", "share/bash-completion/completions/vaultctl",
         "share/zsh/site-functions/_vaultctl", "share/fish/vendor_completions.d/vaultctl.fish",
         "share/doc/tokenvault/CHANGELOG.md", "share/doc/tokenvault/SECURITY.md", "share/doc/tokenvault/sbom.cdx.json",
-        "share/doc/tokenvault/vaultctl.toml",
+        "share/doc/tokenvault/serve.toml", "share/doc/tokenvault/vaultctl.toml",
         "share/tokenvault/installed", "libexec/tokenvault/wrapping/aws-kms",
         "libexec/tokenvault/wrapping/azure-key-vault", "libexec/tokenvault/wrapping/clevis",
         "libexec/tokenvault/wrapping/google-kms", "libexec/tokenvault/wrapping/tpm2",
@@ -123,11 +125,12 @@ struct InstallTests {
     }
 
     private func checkUnits(_ installed: Installation) async throws {
-        let services = ["vaultctl-maintain.service", "vaultctl-maintain-once.service"]
+        let services = ["vaultctl-maintain.service", "vaultctl-maintain-once.service", "tokenvault-serve.service"]
         let directory = installed.prefix + "/lib/systemd/system/"
         for service in services {
             let unit = try String(contentsOfFile: directory + service, encoding: .utf8)
-            #expect(unit.contains("\nExecStart=\(installed.prefix)/bin/vaultctl maintain "))
+            let command = service.hasPrefix("tokenvault") ? "serve" : "maintain"
+            #expect(unit.contains("\nExecStart=\(installed.prefix)/bin/vaultctl \(command) "))
             #expect(unit.contains("\nLoadCredential=vault.key:"))
             try checkCommand(of: unit)
         }
@@ -139,7 +142,7 @@ struct InstallTests {
         guard SystemTool.path("systemd-analyze") != nil else {
             return print("skipped: systemd-analyze is not installed, so the units were not checked")
         }
-        let units = (services + ["vaultctl-maintain-once.timer"]).map { directory + $0 }
+        let units = (services + ["vaultctl-maintain-once.timer", "tokenvault-serve.socket"]).map { directory + $0 }
         let verified = try await ProgramRun(
             URL(filePath: "/bin/sh"), ["-c", "exec systemd-analyze verify --man=no \"$@\" 2>&1", "sh"] + units)
         #expect(verified.exitCode == 0 && verified.output.isEmpty, "\(verified.output)")
@@ -156,6 +159,9 @@ struct InstallTests {
         let line = try #require(unit.split(separator: "\n").first { $0.hasPrefix("ExecStart=") })
         let words = line.replacing("${STATE_DIRECTORY}", with: "/var/lib/tokenvault").split(separator: " ").dropFirst()
         let command = try RootCommand.parseAsRoot(words.map(String.init))
+        if let serve = command as? ServeCommand {
+            return #expect(serve.global.vault == "/var/lib/tokenvault/app.vault" && serve.socket == nil)
+        }
         let maintain = try #require(command as? MaintainCommand)
         #expect(maintain.global.vault == "/var/lib/tokenvault/app.vault")
         #expect(unit.contains("\nType=oneshot\n") == maintain.once)
@@ -166,6 +172,8 @@ struct InstallTests {
         let text = try installed.content("share/doc/tokenvault/vaultctl.toml")
         let settings = try ConfigurationFile.parse(text, of: "vaultctl.toml").map(\.setting.name)
         #expect(settings == ["vault", "key-file"])
+        let policy = try installed.content("share/doc/tokenvault/serve.toml")
+        #expect(try ServePolicy(policy).clients.count == 2)
         let active = text.replacing("#witness =", with: "witness =")
         #expect(try ConfigurationFile.parse(active, of: "vaultctl.toml").map(\.setting.name).last == "witness")
     }

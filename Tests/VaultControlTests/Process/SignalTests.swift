@@ -42,9 +42,9 @@ struct SignalTests {
         return process.exitCode
     }
 
-    /// The next refresh token is spent at once, and the reply comes later.
-    private func slow(_ world: World, by delay: Duration) {
-        world.server.faults.add(.delay(delay, afterActing: true))
+    /// The next refresh token is spent at once, and the reply comes when the delays are ended.
+    private func hold(_ world: World) {
+        world.server.faults.add(.delay(.seconds(86_400), afterActing: true))
     }
 
     /// `timeout` signals its child and then the group; so does `docker run -t` with an init that forwards.
@@ -52,7 +52,7 @@ struct SignalTests {
         try await World.with { world in
             try await world.logIn("alice")
             for round in 1...20 {
-                slow(world, by: .milliseconds(600))
+                hold(world)
                 let before = world.refreshes
                 let process = try start(world, ["login", "refresh", "--user", "alice"])
                 // The server has spent the refresh token, and its reply is not there yet.
@@ -62,6 +62,8 @@ struct SignalTests {
                 // No sleep of a task: on a busy machine it might end only after the second that makes it two requests.
                 usleep(UInt32(round) * 1_000)
                 kill(process.processIdentifier, round.isMultiple(of: 2) ? SIGTERM : SIGINT)
+                try await eventually { errors(world).contains("again to stop at once") }
+                world.server.faults.endDelays()
                 // Which of two different signals is noticed first is not certain.
                 #expect([128 + SIGTERM, 128 + SIGINT].contains(await end(of: process)))
                 let shown = try await world.ok("login", "show", "--user", "alice", "--json").json
@@ -104,16 +106,16 @@ struct SignalTests {
 
     /// Who sets a deadline hears when it is over, and not when the process is.
     @Test func aDeadlineIsToldWhenItIsOver() async throws {
-        try await World.with({ $0.accessTokenLifetime = .seconds(1) }) { world in
-            try await world.logIn("alice")
-            try await Task.sleep(for: .seconds(1))
-            slow(world, by: .seconds(12))
+        try await World.with { world in
+            try await world.logInExpired("alice")
+            hold(world)
             let process = try start(world, ["token", "get", "--user", "alice", "--deadline", "1s"])
             while !errors(world).contains("the renewal continues"), process.isRunning {
                 try await Task.sleep(for: .milliseconds(20))
             }
             #expect(process.isRunning)
             #expect(errors(world).contains("vaultctl: error: the renewal took longer than the caller wanted to wait"))
+            world.server.faults.endDelays()
             #expect(await end(of: process) == 9)
             #expect(try await world.ok("status", "--json").json["openRenewals"] as? Int == 0)
         }

@@ -17,7 +17,11 @@ struct SuggestionTests {
         ("users", "user list"), ("user create bob", "login begin --user ID --provider NAME"),
         ("token show", "token get"),
         ("audit.list", "audit list"), ("takeover login", "login take-over"), ("migrate apply", "migrate up"),
-        ("login refesh", "login refresh"), ("config", ""), ("frobnicate", ""), ("login frobnicate", ""), ("help", ""),
+        ("login refesh", "login refresh"), ("profile list", "provider profiles"),
+        ("profiles google", "provider profiles google"), ("provider profile list", "provider profiles"),
+        ("list profiles", "provider profiles"), ("provider profiles convrt", "provider profiles convert"),
+        ("convert", "provider profiles convert"), ("registration show acme", "provider registration show"),
+        ("config", ""), ("frobnicate", ""), ("login frobnicate", ""), ("help", ""),
     ])
     func theCommandThatIsMeantIsFound(_ typed: String, _ meant: String) {
         let found = CommandSuggestions(typed.split(separator: " ").map(String.init)).all

@@ -209,7 +209,7 @@ struct UsageTests {
         for arguments in [["login", "list", "--help"], ["help", "token", "get"], ["status", "-h"]] {
             let text = try await Harness().run(arguments).output
             let own = try #require(text.firstRange(of: "\nOPTIONS:\n"), "\(text)")
-            #expect(text[own.upperBound...].contains("--version"))
+            #expect(text[own.upperBound...].contains("--help"))
             #expect(!text.contains("--vault <path>  "), "\(text)")
             #expect(text.hasSuffix("vaultctl help options\n") && !text.contains("\n\n\n"), "\(text)")
         }

@@ -1,5 +1,6 @@
 import DevAuthorizationServer
 import EngineSupport
+import TestSupport
 import Testing
 import VaultControl
 
@@ -93,6 +94,19 @@ final class World: Sendable {
         ).line
         let callback = try await Browser.visit(url)
         return try await complete(callback, sourceLocation: sourceLocation).line
+    }
+
+    /// Logs a user in with an access token that has expired by now. What the server issues from here on lives for an hour,
+    /// so that no test must be quick.
+    @discardableResult
+    func logInExpired(_ user: String) async throws -> String {
+        server.setBehaviour(ClientBehaviour(accessTokenLifetime: .seconds(1)))
+        let login = try await logIn(user)
+        server.setBehaviour(ClientBehaviour(accessTokenLifetime: .seconds(3_600)))
+        try await eventually(every: .milliseconds(200)) {
+            try await ok("login", "show", login, "--json").json["state"] as? String == "tokenExpired"
+        }
+        return login
     }
 
     /// Brings the callback of a log-in.

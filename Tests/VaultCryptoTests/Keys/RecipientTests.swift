@@ -99,7 +99,7 @@ struct RecipientTests {
         let texts = [
             (Self.identity, "secret identity"), ("ssh-ed25519 AAAA", "only X25519"), ("", "typing error"),
             (recipient.text.uppercased(), "typing error"), (recipient.text + "q", "only X25519"),
-            (String(recipient.text.dropLast()) + "b", "typing error"), (" " + recipient.text, "typing error"),
+            (String(recipient.text.dropLast()) + "b", "typing error"), (" " + recipient.text, "a blank"),
         ]
         for (text, words) in texts {
             let error = #expect(throws: VaultCryptoError.self) { try Recipient(text: text) }

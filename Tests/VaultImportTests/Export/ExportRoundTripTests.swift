@@ -42,6 +42,7 @@ struct ExportRoundTripTests {
             state: .established, createdAt: now,
             obtainedAt: Timestamp(milliseconds: now.milliseconds - Int64.random(in: 0...99_999_999, using: &random)))
         session.subject = Self.maybe(&random) { "s\(number)" + Self.text(0...12, names, &$0) }
+        if number % 8 == 3 { session.resource = "https://api\(number).example/mcp" }
         session.label = Self.maybe(&random) { Self.text(1...12, names, &$0) }
         session.scope = Self.maybe(&random) { "a\(Self.text(0...3, ["b", "/", ":"], &$0)) read" }
         session.expiresAt = Self.maybe(&random, moment)
@@ -112,6 +113,7 @@ struct ExportRoundTripTests {
             let source = try #require(expected[key])
             #expect(login.userKey == source.userId && login.provider == source.provider)
             #expect(login.clientID == source.clientID && login.label == source.label)
+            #expect(login.resource == source.resource)
             // Where the vault knows none, it is the id token's.
             #expect(login.subject == source.subject || source.subject == nil && login.idToken != nil)
             #expect(login.accessToken == source.accessToken && login.refreshToken == source.refreshToken)
@@ -137,7 +139,7 @@ struct ExportRoundTripTests {
             #expect(login.accessToken == source.accessToken && login.refreshToken == source.refreshToken)
             #expect(login.expiresAt == source.expiresAt && source.dpopKey == nil)
         }
-        #expect(Set(summary.reasons.keys) == [.keyBound, .noAccessToken])
+        #expect(Set(summary.reasons.keys) == [.keyBound, .noAccessToken, .resourceBound])
     }
 
     private static let tables: [ExportShape: [String]] = [
@@ -197,6 +199,6 @@ struct ExportRoundTripTests {
             default: #expect(login.scope == source.scope)
             }
         }
-        #expect(summary.reasons[.keyBound] ?? 0 > 0)
+        #expect(summary.reasons[.keyBound] ?? 0 > 0 && summary.reasons[.resourceBound] == 15)
     }
 }

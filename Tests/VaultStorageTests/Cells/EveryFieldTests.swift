@@ -88,9 +88,11 @@ struct EveryFieldTests {
         session.resourceTokens = [Self.token]
         session.origin = Self.origin
         session.lastRefusal = Self.refusal
+        (session.resource, session.requestedScope) = ("https://api.example/mcp", "read write")
+        (session.repeatedConsents, session.hasMoved) = (1, true)
         Self.expectAllSet(session, "session")
         let bytes = Self.bytes(session.encoded())
-        #expect(try Self.tags(bytes) == Array(1...27) + [128, 129])
+        #expect(try Self.tags(bytes) == Array(1...31) + [128, 129])
         #expect(try unsafe bytes.withUnsafeBytes { try unsafe SessionRecord($0) } == session)
     }
 
@@ -147,9 +149,10 @@ struct EveryFieldTests {
         provider.clientSecretExpiresAt = Self.instant
         (provider.parameters, provider.apiOrigins) = (["audience": "api"], ["https://api.acme.example"])
         (provider.mostDeaths, provider.daysEndedIsKept, provider.assertionAudience) = (3, 7, "issuer")
+        provider.isOfResources = true
         Self.expectAllSet(provider, "provider")
         let bytes = Self.bytes(provider.encoded())
-        #expect(try Self.tags(bytes).count == 34)
+        #expect(try Self.tags(bytes).count == 35)
         #expect(try unsafe bytes.withUnsafeBytes { try unsafe ProviderRecord($0) } == provider)
     }
 
@@ -163,12 +166,16 @@ struct EveryFieldTests {
         request.variables = ["shop": "acme"]
         request.bindingHash = SecretBytes(utf8: "hash")
         request.resources = ["https://api.example"]
+        request.resource = "https://api.example/mcp"
+        request.stepUp = PendingStepUp(
+            url: SecretBytes(utf8: "https://acme.example/authorize"), binding: SecretBytes(utf8: "CANARY-binding"),
+            urlExpiresAt: Self.instant)
         request.idTokenNonce = SecretBytes(utf8: "nonce")
         request.maximumAge = 60
         request.target = ReplacedLogin(login: .random(), chain: 2, acceptsOtherAccount: true)
         Self.expectAllSet(request, "request")
         let bytes = Self.bytes(request.encoded())
-        #expect(try Self.tags(bytes) == Array(1...19))
+        #expect(try Self.tags(bytes) == Array(1...23))
         let read = try unsafe bytes.withUnsafeBytes {
             try unsafe AuthorizationRequestRecord($0, expiresAt: Self.instant)
         }
@@ -212,11 +219,13 @@ struct EveryFieldTests {
             revocations: 1)
         let detail = AuditDetail(
             texts: [.init("after", "doubt")], look: look, pruning: pruning,
-            actor: AuditActor(uid: 1, name: "root", host: "host", tool: "vaultctl"), provider: .random(), fence: 4)
+            actor: AuditActor(uid: 1, name: "root", host: "host", tool: "vaultctl"), provider: .random(), fence: 4,
+            facts: ReplyFacts(nextToken: .new, saysLifetime: true, idle: 5, age: 6))
         Self.expectAllSet(detail, "detail")
         let bytes = Self.bytes(detail.encoded())
-        #expect(try Self.tags(bytes) == [1, 2, 3, 128, 129, 130])
+        #expect(try Self.tags(bytes) == [1, 2, 3, 128, 129, 130, 131])
         let read = try unsafe bytes.withUnsafeBytes { try unsafe AuditDetail($0) }
+        #expect(read.facts == detail.facts)
         #expect(read.look == look)
         #expect(read.pruning == pruning)
         #expect(read.actor == detail.actor)

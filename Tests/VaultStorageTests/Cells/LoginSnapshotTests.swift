@@ -42,6 +42,17 @@ struct LoginSnapshotTests {
         }
     }
 
+    @Test func whatAReplyShowedIsWrittenAndRead() throws {
+        for facts in [
+            ReplyFacts(), ReplyFacts(nextToken: .same),
+            ReplyFacts(nextToken: .new, saysLifetime: true, idle: 9, age: 0),
+            ReplyFacts(saysLifetime: true, idle: .max, age: .max),
+        ] {
+            let record = AuditDetail(look: try Self.looks()[0], facts: facts).encoded()
+            #expect(try unsafe AuditDetail(record.bytes).facts == facts)
+        }
+    }
+
     @Test func aRowWithoutALookHasNone() throws {
         let record = AuditDetail(texts: [.init("cause", "transient")]).encoded()
         #expect(try unsafe AuditDetail(record.bytes).look == nil)
@@ -59,6 +70,10 @@ struct LoginSnapshotTests {
         ]
         let record = AuditDetail(texts: texts, look: look).encoded()
         #expect(unsafe record.bytes.count < SealedCell.paddingBlock)
+        look.isNew = false
+        let facts = ReplyFacts(nextToken: .new, saysLifetime: true, idle: .max)
+        let usual = AuditDetail(look: look, provider: .random(), fence: .max, facts: facts).encoded()
+        #expect(unsafe usual.bytes.count < SealedCell.paddingBlock)
     }
 
     private struct Book: Decodable {

@@ -45,8 +45,10 @@ struct SpoolVectorTests {
     }
 
     private static func bytes(_ hex: String) -> [UInt8] {
-        let digits = hex.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
-        return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
+        let digits: [Int] = hex.compactMap(\.hexDigitValue)
+        return stride(from: 0, to: digits.count, by: 2).map { (index: Int) -> UInt8 in
+            UInt8(digits[index] * 16 + digits[index + 1])
+        }
     }
 
     private static func hex(_ bytes: some Sequence<UInt8>) -> String {

@@ -5,84 +5,19 @@ With --screenshots DIRECTORY the pages are kept as pictures: wide, narrow and da
 Usage: accounts_check.py PATH-OF-VAULTCTL PATH-OF-DEV-AUTHSERVER PATH-OF-BACKEND [--screenshots DIRECTORY]
 """
 
-import argparse
-import http.client
 import json
 import os
 import re
 import signal
-import socket
-import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
-from urllib.parse import urlencode, urlsplit
 
 from chromium import BrowserError, Chromium
+from world import Program, ask, check, options, report, world
 
-passed = 0
 TAB = {"key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9}
 ENTER = {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"}
-
-
-def check(what: str, holds: bool, detail: object = "") -> None:
-    global passed
-    if not holds:
-        sys.exit(f"accounts_check: failed: {what} {detail}")
-    passed += 1
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-class Program:
-    """Ended by its own process id, whatever happens."""
-
-    def __init__(self, *command: str, environment: dict | None = None):
-        self.output = tempfile.TemporaryFile(mode="w+")
-        self.process = subprocess.Popen(
-            command, env=environment, stdin=subprocess.PIPE, stdout=self.output, stderr=subprocess.STDOUT
-        )
-
-    def said(self) -> str:
-        self.output.seek(0)
-        return self.output.read()
-
-    def address(self) -> str:
-        for _ in range(600):
-            line = re.search(r"listening on (?:http://)?(127\.0\.0\.1:\d+)", self.said())
-            if line:
-                return f"http://{line[1]}"
-            if self.process.poll() is not None:
-                break
-            time.sleep(0.05)
-        sys.exit(f"accounts_check: failed: {self.process.args[0]} does not listen: {self.said()}")
-
-    def __enter__(self) -> "Program":
-        return self
-
-    def __exit__(self, *_) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-        self.process.stdin.close()
-        self.output.close()
-
-
-def ask(method: str, url: str, form: dict | None = None, headers: dict | None = None) -> tuple[int, dict, bytes]:
-    """As any program asks, without a browser's rules."""
-    parts = urlsplit(url)
-    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=30)
-    fields = {"Content-Type": "application/x-www-form-urlencoded"} if form is not None else {}
-    connection.request(method, parts.path, urlencode(form) if form is not None else None, {**fields, **(headers or {})})
-    reply = connection.getresponse()
-    body = reply.read()
-    connection.close()
-    return reply.status, dict(reply.getheaders()), body
 
 
 class Check:
@@ -296,45 +231,17 @@ CONTRAST = """(() => {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("vaultctl")
-    parser.add_argument("server")
-    parser.add_argument("backend")
-    parser.add_argument("--screenshots", type=Path)
-    options = parser.parse_args()
-    if options.screenshots:
-        options.screenshots.mkdir(parents=True, exist_ok=True)
-    started = time.monotonic()
-    with (
-        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name,
-        Program(options.server, "--exit-with-stdin", "--auto-approve", "no") as server,
-    ):
-        directory, issuer = Path(name), server.address()
-        environment = {
-            "PATH": os.environ["PATH"], "TOKENVAULT_VAULT": str(directory / "app.vault"),
-            "TOKENVAULT_KEY_FILE": str(directory / "app.key"),
-        }  # fmt: skip
-
-        def run(*arguments: str, fails: bool = False) -> str:
-            done = subprocess.run(
-                [options.vaultctl, *arguments], env=environment, capture_output=True, text=True, timeout=60
-            )
-            check(f"vaultctl {arguments[0]} {arguments[1:2]}", (done.returncode != 0) == fails, done.stderr)
-            return done.stdout
-
-        run("init")
-        port = free_port()
-        run("provider", "add", "dev", "--issuer", issuer, "--client-id", "demo", "--scope", "read offline_access",
-            "--redirect-uri", f"http://127.0.0.1:{port}/callback", "--allow-insecure-loopback")  # fmt: skip
+    given = options("backend")
+    with world(given.vaultctl, given.server) as (directory, issuer, environment, run, _, port):
         settings = {
             "PATH": os.environ["PATH"], "BACKEND_PORT": str(port), "BACKEND_PROVIDER": "dev",
             "BACKEND_VAULT": environment["TOKENVAULT_VAULT"], "BACKEND_KEY_FILE": environment["TOKENVAULT_KEY_FILE"],
             "BACKEND_API_URL": f"{issuer}/resource", "BACKEND_ALLOW_INSECURE_LOOPBACK": "1",
         }  # fmt: skip
-        with Program(options.backend, environment=settings) as backend:
+        with Program(given.backend, environment=settings) as backend:
             try:
                 with Chromium(directory / "profile") as browser:
-                    story = Check(browser, backend.address(), issuer, run, options.screenshots)
+                    story = Check(browser, backend.address(), issuer, run, given.screenshots)
                     story.connect()
                     story.deny()
                     story.rename()
@@ -354,8 +261,7 @@ def main() -> None:
             backend.process.send_signal(signal.SIGTERM)
             check("SIGTERM ends it in good order", backend.process.wait(timeout=30) == 0, backend.said())
             check("it logged no error", " error " not in backend.said(), backend.said())
-        run("verify")
-    print(f"accounts_check: {passed} checks passed in {time.monotonic() - started:.1f} s")
+    report()
 
 
 if __name__ == "__main__":

@@ -22,15 +22,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit
 
 from chromium import BrowserError, Chromium
-
-passed = 0
-
-
-def check(what: str, holds: bool, detail: object = "") -> None:
-    global passed
-    if not holds:
-        sys.exit(f"login_open_check: failed: {what} {detail}")
-    passed += 1
+from world import check, report
 
 
 @contextlib.contextmanager
@@ -248,7 +240,6 @@ def main() -> None:
     options = parser.parse_args()
     if options.screenshots:
         options.screenshots.mkdir(parents=True, exist_ok=True)
-    started = time.monotonic()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         directory = Path(name)
         profile = directory / "profile"
@@ -267,7 +258,7 @@ def main() -> None:
         check("the browser keeps a history", any("/done/" in url for url in shown))
         answers = [url for url in shown if "/callback?" in url and "state=wrong" not in url]
         check("no answer is in the history that the browser shows", not answers, answers)
-    print(f"login_open_check: {passed} checks passed in {time.monotonic() - started:.1f} s")
+    report()
 
 
 if __name__ == "__main__":

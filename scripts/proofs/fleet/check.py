@@ -1,7 +1,7 @@
 """Three machines share a vault on a server, and are stopped, killed, cut off and failed over: see docs/testing.md.
 
     scripts/proofs/fleet/check.py BINARIES [--failovers N] [--lossy N] [--holds N] [--promotions N] [--restores N]
-                                   [--one-hold] [--kills N] [--cuts N] [--seed N]
+                                   [--one-hold] [--kills N] [--cuts N] [--serve-kills N] [--seed N]
 """
 
 import argparse
@@ -21,10 +21,13 @@ from lossy import Asynchronously
 from network import network
 from part import Part
 from parts import Gently, Roughly
+from served import Served
 from visits import compile_clock
 
 # A login may end when it is accepted. So that enough go on living, a vault is held only so often.
 HOLDS_OF_A_VAULT = 2
+# A kill ends a login of the strict provider now and then, too.
+SERVE_KILLS_OF_A_VAULT = 100
 # What holds all logins, each in half a minute or more.
 HOLDING = ("holds", "promotions", "restores")
 
@@ -46,6 +49,12 @@ def parts(fleet: Fleet, wanted: argparse.Namespace) -> list[Part]:
     rest = wanted.cuts - 3 * cuts
     made.append(Roughly(
         fleet, len(made) + 1, {"kills": wanted.kills, "cuts": rest}, 900 + 2 * wanted.kills + 4 * rest))
+    rounds = -(-wanted.serve_kills // SERVE_KILLS_OF_A_VAULT)
+    for number in range(rounds):
+        kills = (wanted.serve_kills + number) // rounds
+        few = 1 + kills // 10
+        made.append(Served(
+            fleet, len(made) + 1, {"kills": kills, "take-overs": few, "stops": few, "cuts": few}, 900 + 10 * kills))
     return made
 
 
@@ -85,8 +94,8 @@ def main(wanted: argparse.Namespace) -> int:
                 break
         for problem in problems[:40]:
             print(f"machines: {problem}", file=sys.stderr)
-    told = ("kills", "stops", "cuts", "failovers", "promotions", "restores", "holds", "short processes", "clones of a machine",
-            "clocks set by an hour")
+    told = ("kills", "stops", "take-overs", "cuts", "failovers", "promotions", "restores", "holds", "short processes",
+            "clones of a machine", "clocks set by an hour")
     print(f"machines, in all: {', '.join(f'{counts[what]} {what}' for what in told)}; {time.monotonic() - started:.0f} s")
     return 1 if problems else 0
 
@@ -103,6 +112,7 @@ def read_arguments() -> argparse.Namespace:
                         help="one of the last three, which the seed chooses, instead of the numbers given")
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--cuts", type=int, default=20)
+    parser.add_argument("--serve-kills", type=int, default=10, help="of servers whose clients ask for tokens")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
     return parser.parse_args()
 

@@ -21,7 +21,7 @@ class Asynchronously(Part):
     name = "asynchronously"
     is_synchronous = False
     # The last ones are of renewals that a killed process had begun, and of logins that have ended.
-    expected_codes = {"busy", "ownershipLost", "held", "refreshStalled", "lostResponse", "refreshFailed"}
+    expected_codes = {"busy", "held", "refreshStalled", "lostResponse", "refreshFailed"}
 
     def __init__(self, *given, holds: int):
         super().__init__(*given)

@@ -17,7 +17,7 @@ class Gently(Part):
     """
 
     name = "gently"
-    expected_codes = {"busy", "ownershipLost"}
+    expected_codes = {"busy"}
 
     def nemeses(self) -> list[Callable[[], None]]:
         return [*super().nemeses(), self.fail_over_again, self.slow_down, self.clone_again, self.set_clocks]

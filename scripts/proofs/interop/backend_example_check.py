@@ -8,58 +8,19 @@ Needs nothing but Python's standard library.
 import http.client
 import json
 import os
-import re
 import signal
 import socket
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
+from program import Program
 from vaultctl import Checks, Vaultctl
 
 check = Checks("backend_example_check")
 LIFETIME = 3
-
-
-class Program:
-    """A program that says where it listens. Ended by its own process id, whatever happens."""
-
-    def __init__(self, *command: str, environment: dict | None = None):
-        self.output = tempfile.TemporaryFile(mode="w+")
-        self.process = subprocess.Popen(
-            command, env=environment, stdin=subprocess.PIPE, stdout=self.output, stderr=subprocess.STDOUT
-        )
-
-    def said(self) -> str:
-        self.output.seek(0)
-        return self.output.read()
-
-    def wait_until_it_listens(self) -> str:
-        for _ in range(600):
-            line = re.search(r"listening on (?:http://)?(127\.0\.0\.1:\d+)", self.said())
-            if line:
-                return f"http://{line[1]}"
-            if self.process.poll() is not None:
-                break
-            time.sleep(0.05)
-        sys.exit(f"{check.name}: failed: {self.process.args[0]} does not listen: {self.said()}")
-
-    def end(self, wanted: signal.Signals) -> int:
-        self.process.send_signal(wanted)
-        return self.process.wait(timeout=30)
-
-    def __enter__(self) -> "Program":
-        return self
-
-    def __exit__(self, *_) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-        self.process.stdin.close()
-        self.output.close()
 
 
 class Reply:
@@ -199,7 +160,7 @@ def main(authserver: str, vaultctl: str, program: str) -> None:
         tempfile.TemporaryDirectory(prefix="tokenvault-backend.") as directory,
         Program(authserver, "--exit-with-stdin", "--access-token-lifetime", str(LIFETIME)) as server,
     ):
-        issuer = server.wait_until_it_listens()
+        issuer = server.address()
         tool = Vaultctl(vaultctl, Path(directory), check)
         tool(
             "provider", "add", "dev", "--issuer", issuer, "--client-id", "demo", "--scope", "read offline_access",
@@ -212,7 +173,7 @@ def main(authserver: str, vaultctl: str, program: str) -> None:
             "BACKEND_ALLOW_INSECURE_LOOPBACK": "1",
         }  # fmt: skip
         with Program(program, environment=settings) as backend:
-            address = backend.wait_until_it_listens()
+            address = backend.address()
             story(Provider(issuer), address, Path(settings["BACKEND_VAULT"]))
             check("SIGTERM ends it in good order", backend.end(signal.SIGTERM) == 0, backend.said())
             check("it logged no error", " error " not in backend.said(), backend.said())

@@ -16,7 +16,7 @@ package final class RenewalContext: Sendable {
     let metrics: RenewalMetrics
     let calls: CallMetrics
     let health = ProviderHealth()
-    let turns: ProviderLimiter
+    let limiter: ProviderLimiter
     let secretTrials = SecretTrials()
     let successes = KnownSuccesses()
     let refusedTargets = RefusedTargets()
@@ -47,9 +47,9 @@ package final class RenewalContext: Sendable {
         metrics = RenewalMetrics(options.metrics)
         calls = CallMetrics(options.metrics)
         serverNonces = ServerNonces(gate: NonceGate(vault.timeSource))
-        let turns = ProviderLimiter(timeSource: vault.timeSource)
-        self.turns = turns
-        closing = vault.whenClosing { turns.close() }
+        let limiter = ProviderLimiter(timeSource: vault.timeSource)
+        self.limiter = limiter
+        closing = vault.whenClosing { limiter.close() }
     }
 
     deinit { vault.forgetClosingAction(closing) }

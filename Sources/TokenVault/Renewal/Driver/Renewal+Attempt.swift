@@ -32,7 +32,7 @@ extension Renewal {
             expectedIdentity: stored.identity)
         var exchange = RefreshRequest(
             refreshToken: refreshToken, scope: scope.flatMap { try? Scope($0) }, dpop: dpop)
-        exchange.resources = claim.target.resource.map { [$0] } ?? []
+        exchange.resources = (claim.target.resource ?? stored.session.resource).map { [$0] } ?? []
         exchange.insistsOnScope = claim.target.scope != nil
         guard hasTimeForRequest(current) else { return .replied(.verdict(.notSent(.outOfTime))) }
         if let obstacle = await obstacle(current, claim) { return .replied(.verdict(.notSent(obstacle))) }

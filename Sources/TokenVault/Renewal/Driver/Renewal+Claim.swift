@@ -62,24 +62,24 @@ extension Renewal {
             provider: provider, abandoned: abandoned, hasOtherLogins: hasOtherLogins, asks: asks,
             questionFence: continuing?.method == .session ? continuing?.fence : nil, givenBack: givenBack)
         // Asking the app needs no permit: it may take a minute.
-        if let provider, sends { await takeTurn(at: provider) }
+        if let provider, sends { await waitForPermit(at: provider) }
         plan.moment = provider.map { context.health[$0.handle].breaker.moment } ?? 0
         // The previous renewal may have found a reason not to try.
         if let provider,
             let until = context.probe(provider, isClean: isClean)
         {
-            turn.end(isUnused: true)
+            permit.end(isUnused: true)
             return (.refused(refusal(by: provider, until: until)), nil)
         }
         var claimed = await writeIntent(demand, plan)
         if claimed == nil, let provider {
             // It sends after all.
-            await takeTurn(at: provider)
+            await waitForPermit(at: provider)
             claimed = await writeIntent(demand, plan)
         }
         let (event, attempt) = claimed ?? (.storeFailed, nil)
         // A claim that sends nothing does not block others.
-        if attempt?.claim.method != .grant { turn.end(isUnused: true) }
+        if attempt?.claim.method != .grant { permit.end(isUnused: true) }
         return (event, attempt)
     }
 
@@ -97,9 +97,9 @@ extension Renewal {
     ///
     /// - Returns: False if nothing new may begin.
     @discardableResult
-    func takeTurn(at provider: StoredProvider) async -> Bool {
-        guard let limits = provider.record.turnLimits else { return !vault.isClosing }
-        let isGiven = await turn.begin(provider.handle, limits, demand.isForCaller ? .caller : .background)
+    func waitForPermit(at provider: StoredProvider) async -> Bool {
+        guard let limits = provider.record.rateLimits else { return !vault.isClosing }
+        let isGiven = await permit.begin(provider.handle, limits, demand.isForCaller ? .caller : .background)
         return isGiven && !vault.isClosing
     }
 
@@ -113,7 +113,7 @@ extension Renewal {
         let fences = fences
         let target = target
         let policy = provider.flatMap { try? ReplayPolicy($0.record) } ?? ReplayPolicy()
-        let mayDecideToSend = turn.isHeld || provider?.record.turnLimits == nil
+        let mayDecideToSend = permit.isHeld || provider?.record.rateLimits == nil
         let longestWay = Self.longestWayToRequest(givenBack: plan.givenBack)
         let circumstances = ClaimDecision.Circumstances(
             demand: demand, target: target, now: now, canUseProvider: provider != nil,
@@ -201,7 +201,7 @@ extension Renewal {
 
 extension ProviderRecord {
     /// Nil: there is no limit.
-    var turnLimits: ProviderLimiter.Limits? {
+    var rateLimits: ProviderLimiter.Limits? {
         guard let profile = try? profile else { return nil }
         let limits = profile.limits
         // Where a wrong secret looks like a dead login, only one login at a time finds out.

@@ -12,7 +12,7 @@ extension Renewal {
         else { return .replied(.verdict(.misconfigured)) }
         attempt?.authToken = nil
         // Only now: while the app was deciding, others could ask the provider.
-        guard await takeTurn(at: provider) else { return .replied(.verdict(.withdrawn)) }
+        guard await waitForPermit(at: provider) else { return .replied(.verdict(.withdrawn)) }
         let stored = current.stored
         let recorder = context.channel.recorder(of: .fetch)
         responses.add(recorder)

@@ -20,7 +20,7 @@ struct Renewal: Sendable {
     /// Responses, until their tokens are stored.
     let responses = HeldResponses()
     /// The right to ask a provider that allows a limited number of requests at a time.
-    let turn: RateLimitPermit
+    let permit: RateLimitPermit
     /// How long it may take.
     let budget = RenewalBudget()
     /// The trace of the call that started it.
@@ -37,12 +37,12 @@ struct Renewal: Sendable {
         self.login = login
         self.demand = demand
         target = flight.target
-        turn = RateLimitPermit(context.turns)
+        permit = RateLimitPermit(context.limiter)
     }
 
     func run() async -> RenewalMachine.Ending {
-        let turn = turn
-        flight.onCaller { turn.promote() }
+        let permit = permit
+        flight.onCaller { permit.promote() }
         return await traced {
             var asked: Asked?
             let started = vault.timeSource.uptime()
@@ -55,7 +55,7 @@ struct Renewal: Sendable {
     private func drive(_ asked: inout Asked?) async -> RenewalMachine.Ending {
         defer {
             vault.attemptsEnded(fences.all)
-            turn.end()
+            permit.end()
         }
         var machine = RenewalMachine(hasConsent: await hasConsent())
         var attempt: RenewalAttempt?

@@ -40,6 +40,6 @@ extension RenewalEngine {
             scope: reply.scope ?? (reply.target.isOwn ? session?.scope : nil), login: LoginID(reply.login),
             generation: reply.position.successor.generation, isVolatile: true,
             attributes: (session?.attributes ?? [:]).merging(reply.attributes) { $1 }, target: reply.target,
-            provider: known.provider)
+            resourceOfLogin: known.session.resource, provider: known.provider)
     }
 }

@@ -39,11 +39,18 @@ final class RenewalEngine: Sendable {
         if let refusal = RenewalRefusal(snapshot, now: vault.now) {
             return try acceptable(snapshot, target, demand)
                 ?? {
-                    throw VaultError(.refused(refusal), current: snapshot, now: vault.now)
+                    throw error(.refused(refusal), snapshot)
                 }()
         }
         return try await vault.working {
             try await waitForToken(snapshot, target: target, demand: demand, deadline: deadline)
+        }
+    }
+
+    private func error(_ ending: RenewalMachine.Ending, _ current: SessionSnapshot) -> VaultError {
+        switch ending {
+        case .refused(.ownershipLost), .failed(.notSent(.ownershipLost)): VaultError(vault.store.lockLoss)
+        default: VaultError(ending, current: current, now: vault.now)
         }
     }
 
@@ -88,7 +95,7 @@ final class RenewalEngine: Sendable {
             case .ended where flight.target != target:
                 // The chain renews one token at a time, for any target; now it is this caller's turn.
                 if let refusal = RenewalRefusal(current, now: vault.now) {
-                    throw VaultError(.refused(refusal), current: current, now: vault.now)
+                    throw error(.refused(refusal), current)
                 }
             case .ended(let ending)
             where isPassing(ending, current, target)
@@ -96,12 +103,12 @@ final class RenewalEngine: Sendable {
                 round -= 1
             case .ended(let ending):
                 guard ending.allowsAnotherRound(isNew: isNew) || flight.hasNewSecret, round < Self.mostRounds else {
-                    throw VaultError(ending, current: current, now: vault.now)
+                    throw error(ending, current)
                 }
             case .spooled(let reply):
                 if let token = usableToken(in: reply, current) { return token }
                 guard round < Self.mostRounds else {
-                    throw VaultError(.superseded, current: current, now: vault.now)
+                    throw error(.superseded, current)
                 }
             case .cancelled, .deadlinePassed:
                 throw VaultError(
@@ -163,7 +170,7 @@ final class RenewalEngine: Sendable {
     private func acceptable(
         _ snapshot: SessionSnapshot, _ target: TokenTarget, _ demand: RenewalDemand
     ) throws -> VaultToken? {
-        vault.judge(snapshot.session, at: snapshot.position, target).isAcceptable(for: demand)
+        vault.classifier(snapshot.session, at: snapshot.position, target).isAcceptable(for: demand)
             ? try context.usableToken(in: snapshot, target) : nil
     }
 }

@@ -73,7 +73,12 @@ struct AuditListCommand: VaultCommand {
                 hasDamage = records.contains { $0.damage != nil }
                 hasRows = !records.isEmpty
             }
-            if !hasRows, !follow { invocation.note("no row fits") }
+            if !hasRows, !follow {
+                if let id = query.login, (try? await vault.login(id)) == nil {
+                    throw Failure(.unknownLogin, "no login has the id \(id), and no row is about one")
+                }
+                invocation.note("no row fits")
+            }
             if follow { hasDamage = try await self.follow(vault, query, after: head, &lines, invocation) || hasDamage }
             guard hasDamage else { return }
             invocation.warn("rows of the audit log were changed")

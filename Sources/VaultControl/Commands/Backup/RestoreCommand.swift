@@ -93,7 +93,7 @@ struct RestoreAcceptCommand: VaultCommand {
                 Field("requests", requests).label("requests sent now"),
             ])
         invocation.note(
-            probe == nil
+            probe == nil && provider != nil && count > 0
                 ? "nothing is sent at once: each login is renewed when it is due"
                 : "nothing was changed")
     }

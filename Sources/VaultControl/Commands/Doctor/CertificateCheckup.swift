@@ -3,8 +3,8 @@ import TokenVault
 
 /// How long the client's certificates for providers remain valid (RFC 8705).
 enum CertificateCheckup {
-    /// A certificate must be ordered, registered and deployed before the old one expires.
-    private static let warning: TimeInterval = 30 * 86_400
+    /// A certificate must be ordered, registered and deployed before the old one expires, and a client secret, too.
+    static let warning: TimeInterval = 30 * 86_400
 
     static func findings(_ vault: Vault, now: Date) async -> [DoctorFinding] {
         do {
@@ -41,34 +41,5 @@ enum CertificateCheckup {
     private static func hint(_ provider: String) -> String {
         "register a new one with the provider, then run: vaultctl provider update \(Printable.argument(provider)) "
             + "--client-certificate PATH --client-certificate-key PATH"
-    }
-}
-
-/// How long the clients' secrets remain valid, where their provider makes them expire.
-enum ClientSecretCheckup {
-    private static let warning: TimeInterval = 30 * 86_400
-
-    static func findings(_ vault: Vault, now: Date) async -> [DoctorFinding] {
-        guard let providers = try? await vault.providerEntries().compactMap(\.provider) else {
-            return [.unseen(.clientSecret, "the providers cannot be read", level: .problem)]
-        }
-        let findings = providers.compactMap { provider in
-            provider.clientSecretExpiresAt.map { finding($0, of: provider.name, now: now) }
-        }
-        return findings.isEmpty ? [DoctorFinding(.ok, .clientSecret, "none is known to end")] : findings
-    }
-
-    static func finding(_ end: Date, of provider: String, now: Date) -> DoctorFinding {
-        let words = Instant.relative(end, now: now)
-        let hint =
-            "make a new one at the provider, then run: vaultctl provider update \(Printable.argument(provider)) "
-            + "--client-secret-file PATH --client-secret-expires DATE"
-        if end <= now {
-            return DoctorFinding(
-                .problem, .clientSecret, about: provider, "the client secret ended \(words)", hint: hint)
-        }
-        let level = end.timeIntervalSince(now) < warning ? DoctorFinding.Level.warning : .ok
-        return DoctorFinding(
-            level, .clientSecret, about: provider, "the client secret ends \(words)", hint: level == .ok ? nil : hint)
     }
 }

@@ -63,10 +63,10 @@ enum ClockCheckup {
         guard let offset = ClockOffset.measured(response, startedAt: startedAt, repliedAt: Date()) else {
             return .unseen(.clock, about: provider.name, "its reply has no usable Date header")
         }
-        return judged(offset, provider.name)
+        return finding(offset, provider.name)
     }
 
-    static func judged(_ offset: Duration, _ provider: String) -> DoctorFinding {
+    static func finding(_ offset: Duration, _ provider: String) -> DoctorFinding {
         let seconds = Int(offset.components.seconds)
         let words = "its clock is \(abs(seconds)) s \(seconds > 0 ? "ahead of" : "behind") this machine's"
         switch abs(seconds) {

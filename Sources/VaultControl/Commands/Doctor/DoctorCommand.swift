@@ -12,8 +12,8 @@ struct DoctorCommand: VaultCommand {
             vaultctl doctor --online
 
             Checks files and their permissions, the key file and the key slots, SQLite, locked memory, open renewals and their owners, \
-            the spool, pending revocations, the state of logins and their providers' answers, backups, and client certificates \
-            that expire soon. With --online, it also asks each provider for the time. \
+            the spool, pending revocations, the state of logins and their providers' answers, providers whose rules seem to have changed, backups, \
+            and client certificates that expire soon. With --online, it also asks each provider for the time. \
             Changes nothing and sends no token; vaultctl verify checks the vault's contents.
 
             You can accept an intended finding, such as a server without a standby: with --accept server, warnings of \
@@ -36,6 +36,8 @@ struct DoctorCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
+        // A wrong option is no finding about the vault.
+        _ = try access.proxy
         let location = try access.location
         let path = location.description
         let isFile = try !VaultLocation.isPostgreSQL(access.path)
@@ -51,6 +53,7 @@ struct DoctorCommand: VaultCommand {
                 try report.add(await RootKeyCheckup.findings(vault, now: invocation.now))
                 for part in checkup.parts { try report.add(await part()) }
                 try report.add(await StopCheckup.findings(vault, now: invocation.now))
+                try report.add(await DriftCheckup.findings(vault))
                 try report.add(await CertificateCheckup.findings(vault, now: invocation.now))
                 try report.add(await ClientSecretCheckup.findings(vault, now: invocation.now))
                 try report.add(FileCheckup.witness(access.witness, of: vault, isFile: isFile))

@@ -16,7 +16,7 @@ struct DoctorFinding: Sendable {
     enum Check: String, Sendable, CaseIterable {
         case vault, configuration, file, keyFile, keySlots, sqlite, lockedMemory, ownership, renewal, spool, writing,
             outbox, login, provider, backup, clock, witness, rootKey, indexKey, certificate, clientSecret,
-            server, trail, mixUp
+            server, trail, mixUp, drift
 
         var words: String {
             switch self {
@@ -35,6 +35,7 @@ struct DoctorFinding: Sendable {
             case .mixUp: "redirect URIs"
             case .certificate: "certificates"
             case .clientSecret: "client secrets"
+            case .drift: "providers' rules"
             default: rawValue
             }
         }

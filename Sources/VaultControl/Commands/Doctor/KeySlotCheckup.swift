@@ -1,6 +1,7 @@
 import FoundationEssentials
 import TokenVault
 import VaultAdministration
+import VaultStorage
 
 /// Whether the vault can still be opened after a key is lost.
 enum KeySlotCheckup {
@@ -17,7 +18,7 @@ enum KeySlotCheckup {
     }
 
     /// - Parameter opening: the slot that has just opened the vault, which proves it.
-    static func findings(_ slots: [KeySlot], openedBy opening: KeySlotID, now: Date) -> [DoctorFinding] {
+    static func findings(_ slots: [KeySlot], openedBy opening: KeySlotHandle, now: Date) -> [DoctorFinding] {
         var findings: [DoctorFinding] = []
         if slots.allSatisfy({ $0.kind == .wrapped }) {
             findings.append(

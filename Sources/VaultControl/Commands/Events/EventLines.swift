@@ -55,7 +55,7 @@ struct EventLines {
         let line = Self.columns(cells, isNarrow)
         switch event.kind {
         case .refreshFailed, .error, .providerStopped: return style.red(line)
-        case .willExpire, .expired, .refreshTokenWillExpire, .missed: return style.yellow(line)
+        case .willExpire, .expired, .refreshTokenWillExpire, .providerDrifted, .missed: return style.yellow(line)
         case .stateChanged(.established), .recovered, .providerResumed: return style.green(line)
         case .updated, .stateChanged, .scopeChanged: return line
         }
@@ -91,7 +91,7 @@ struct EventLines {
         case .scopeChanged(let isNarrower): isNarrower ? "narrower" : "wider"
         case .error(let code): code.name
         case .providerStopped(let name, let ended): "\(provider(name, event)), after \(Count.of(ended, "login"))"
-        case .providerResumed(let name): provider(name, event)
+        case .providerResumed(let name), .providerDrifted(let name): provider(name, event)
         case .missed(let count): Count.of(count, "event")
         }
     }
@@ -112,7 +112,7 @@ struct EventLines {
             case .error(let code): [.data("error", code.name)]
             case .providerStopped(let name, let ended):
                 [.data("provider", provider(name, event)), .data("ended", ended)]
-            case .providerResumed(let name): [.data("provider", provider(name, event))]
+            case .providerResumed(let name), .providerDrifted(let name): [.data("provider", provider(name, event))]
             case .missed(let count): [.data("count", count)]
             }
         let further: [Field] =

@@ -29,7 +29,8 @@ struct EventsCommand: VaultCommand {
             across restarts. --exec runs a program with the event's name as its last argument and the event as JSON on \
             standard input; exit code 0 means that the event is processed. --post sends one signed request for each \
             event; a 2xx means the same. Both are retried until they succeed, while the next event waits. Unless --event \
-            selects others, they get refreshFailed, error, recovered, providerStopped, providerResumed and missed.
+            selects others, they get refreshFailed, error, recovered, providerStopped, providerResumed, \
+            providerDrifted and missed.
             """)
 
     @Flag(name: .shortAndLong, help: "Keep running, and show events as they happen.")
@@ -74,16 +75,22 @@ struct EventsCommand: VaultCommand {
 
     private static let names = [
         "updated", "stateChanged", "refreshFailed", "error", "recovered", "scopeChanged", "willExpire", "expired",
-        "refreshTokenWillExpire", "providerStopped", "providerResumed", "missed",
+        "refreshTokenWillExpire", "providerStopped", "providerResumed", "providerDrifted",
+        "missed",
     ]
     private static let usuallyDelivered: Set<String> = [
-        "refreshFailed", "error", "recovered", "providerStopped", "providerResumed", "missed",
+        "refreshFailed", "error", "recovered", "providerStopped", "providerResumed", "providerDrifted",
+        "missed",
     ]
 
     func validate() throws {
         if exec != nil, post != nil { throw ValidationError("--exec and --post cannot be combined") }
         if post == nil, signingKey.isGiven { throw ValidationError("a signing key needs --post") }
         if let unknown = event.first(where: { !Self.names.contains($0) }) {
+            let near = EditDistance.near(unknown, among: Self.names)
+            if !near.isEmpty {
+                throw ValidationError("'\(unknown)' is not an event; did you mean \(near.joined(separator: " or "))?")
+            }
             throw ValidationError(
                 unknown.contains(",")
                     ? "--event names one event: repeat it for each"
@@ -127,12 +134,16 @@ struct EventsCommand: VaultCommand {
         let url = try post.map { try Self.target($0) }
         let program = try exec.map {
             let arguments = try ProgramArguments.parse($0, "--exec", example: #"["/usr/local/bin/on-event"]"#)
-            if let refusal = NamedFile(arguments[0]).refusal(of: .executing) {
+            do {
+                let program = try EventProgram(arguments)
+                try program.check()
+                return program
+            } catch let error as VaultError {
+                let isPath = arguments[0].hasPrefix("/")
                 throw Failure.usage(
-                    "\(Printable.path(arguments[0])) (--exec) cannot be run: \(refusal.text)",
-                    hint: "name a program by its absolute path")
+                    "\(error.message) (--exec)",
+                    hint: isPath && error.hint != nil ? error.hint : "name a program by its absolute path")
             }
-            return try EventProgram(arguments)
         }
         let access = VaultAccess(global, invocation)
         try await access.open { vault, reader in
@@ -216,7 +227,17 @@ struct EventsCommand: VaultCommand {
     }
 
     private func chosenLogin(in vault: Vault) async throws -> LoginID? {
-        if let login { try await LoginSelection.id(login, in: vault) } else { nil }
+        guard let login else { return nil }
+        let id = try await LoginSelection.id(login, in: vault)
+        do { _ = try await vault.login(id) } catch let error as VaultError where error.code == .unknownLogin {
+            // The events of a login that was removed are still there.
+            guard try await !vault.pastEvents(login: id, userId: nil, limit: 1).isEmpty else {
+                throw Failure(.unknownLogin, "no login has the id \(id), and none had")
+            }
+        } catch is VaultError {
+            // A damaged login has events, too.
+        }
+        return id
     }
 
     private func pastEvents(of vault: Vault, _ login: LoginID?, _ count: Int) async throws -> [SessionEvent] {

@@ -118,6 +118,7 @@ struct ImportAcceptCommand: VaultCommand {
     ) async throws {
         let status = try await access.open { vault in
             try await KnownSources(of: vault).require(name)
+            if let provider { _ = try await vault.provider(named: provider) }
             return try await vault.importStatus()
         }.filter { $0.source == name && (provider == nil || $0.provider == provider) }
         let held = status.reduce(0) { $0 + $1.held - $1.missing }

@@ -39,13 +39,16 @@ struct KeyAddCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
+        try requireKeyThatOpens()
         let slot = try await access.open { vault, reader in
             try requireOneKey()
             if let text = newWrapCommand {
-                let program = try ProgramArguments.parse(text, "--new-wrap-command")
+                let program = try ProgramArguments.parse(
+                    text, "--new-wrap-command", example: ProgramArguments.wrapping)
                 return try await vault.addKeySlot(.wrapped(by: program), label: label ?? "wrapped")
             }
             if let recipient {
+                try Failure.requireSingle([recipient], "--recipient")
                 return try await vault.addKeySlot(forRecipient: recipient, label: label ?? "recovery")
             }
             let (source, made) = try newKey(&reader, access)
@@ -62,6 +65,16 @@ struct KeyAddCommand: VaultCommand {
         invocation.hint("prove that the key works: vaultctl key test \(slot.id)")
         try invocation.emit(
             KeyView.record(slot), text: invocation.isTerminal ? "added key slot \(slot.id)\n" : "\(slot.id)\n")
+    }
+
+    /// `key add --key-file new.key`
+    private func requireKeyThatOpens() throws {
+        guard let path = global.keyFile, !SecretArguments.mayBeSecret(path), !NamedFile(path).exists,
+            newKeyFile == nil, recipient == nil, newWrapCommand == nil, try newPassphrase.source == nil
+        else { return }
+        throw Failure(
+            .keyMissing, "there is no key file at \(Printable.path(path)) (--key-file)",
+            hints: ["--key-file names a key that opens the vault already; the one to add: --new-key-file PATH"])
     }
 
     private func requireOneKey() throws {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import TokenVault
 import VaultAdministration
+import VaultStorage
 
 struct KeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

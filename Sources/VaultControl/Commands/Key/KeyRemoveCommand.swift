@@ -1,6 +1,7 @@
 import ArgumentParser
 import TokenVault
 import VaultAdministration
+import VaultStorage
 
 struct KeyRemoveCommand: VaultCommand {
     static let configuration = CommandConfiguration(

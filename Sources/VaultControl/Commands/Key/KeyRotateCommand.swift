@@ -68,7 +68,9 @@ struct KeyRotateCommand: VaultCommand {
         guard [status, abort, dataKeys, index, audit].count(where: { $0 }) <= 1 else {
             throw ValidationError("--status, --abort, --data-keys, --index and --audit cannot be combined")
         }
-        guard index || !dryRun else { throw ValidationError("--dry-run needs --index") }
+        guard index || !dryRun else {
+            throw ValidationError("--dry-run counts what --index would change, and goes with it alone")
+        }
         guard dataKeys || user == nil && olderThan == nil else {
             throw ValidationError("--user and --older-than need --data-keys")
         }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import TokenVault
 import VaultAdministration
+import VaultStorage
 
 struct KeyTestCommand: VaultCommand {
     static let configuration = CommandConfiguration(
@@ -21,7 +22,7 @@ struct KeyTestCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let found = try await VaultAccess(global, invocation).openBySource { vault, source in
-            let id: KeySlotID
+            let id: KeySlotHandle
             if let slot { id = try await VaultAccess.keySlot(slot, of: vault).id } else { id = vault.openingKeySlot }
             do {
                 try await vault.testKeySlot(id, with: source)

@@ -10,6 +10,8 @@ struct LoginBeginCommand: VaultCommand {
             vaultctl login complete
 
             With --into LOGIN, the user logs in again into a login that is there: a dead one lives again under its id.
+
+            Without --provider, --resource URL asks that API where to log in; see vaultctl login open --help
             """)
 
     @OptionGroup var logIn: LogInOptions
@@ -22,7 +24,10 @@ struct LoginBeginCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         invocation.warnOfCommas(in: logIn.scope)
         invocation.warnOfPrompt(logIn.prompt)
-        let request = try await VaultAccess(global, invocation).manage { users in
+        let options = UserManagerOptions(
+            recoveryInterval: nil, retriesRevocationsInBackground: false,
+            allowsInsecureLoopback: logIn.allowInsecureLoopback)
+        let request = try await VaultAccess(global, invocation).manage(options) { users, _ in
             try await TenantLookalike.warn(of: logIn.user, logIn.tenant, in: users.vault, invocation)
             return try await logIn.begin(users, redirectURI: redirectURI)
         }

@@ -1,7 +1,5 @@
 import ArgumentParser
 import LoopbackRedirect
-import OAuthClient
-import Platform
 import TokenVault
 
 struct LoginOpenCommand: VaultCommand {
@@ -17,7 +15,12 @@ struct LoginOpenCommand: VaultCommand {
             vaultctl login open --into LOGIN
 
             With --into, the user logs in again into a login that is there: a dead one lives again under its id. The \
-            grant that it had is revoked.
+            grant that it had is revoked. With --add-scope as well, the user is asked for more than before.
+
+            vaultctl login open --user alice --resource https://notes.example/mcp
+
+            Without --provider, the API says where to log in (RFC 9728), and vaultctl becomes a client there if the \
+            vault has none. The login's tokens go to that API and nowhere else.
             """)
 
     @OptionGroup var logIn: LogInOptions
@@ -48,46 +51,17 @@ struct LoginOpenCommand: VaultCommand {
         }
         invocation.warnOfCommas(in: logIn.scope)
         invocation.warnOfPrompt(logIn.prompt)
-        // The request must still be there when the browser returns at the last moment.
-        let lifetime = max(.seconds(600), timeout.duration + .seconds(60))
         let options = UserManagerOptions(
-            recoveryInterval: nil, logInLifetime: lifetime, retriesRevocationsInBackground: false)
+            recoveryInterval: nil, logInLifetime: BrowserLogIn.lifetime(timeout.duration),
+            retriesRevocationsInBackground: false, allowsInsecureLoopback: logIn.allowInsecureLoopback)
         let done = try await VaultAccess(global, invocation).manage(options) { users, _ in
             try await TenantLookalike.warn(of: logIn.user, logIn.tenant, in: users.vault, invocation)
             let uri = try await redirect(users)
-            let listener = try await listen(at: uri, invocation.console.environment)
-            do {
-                let done = try await logIn(users, listener, invocation)
-                await listener.finish(showing: .done)
-                return done
-            } catch {
-                // If a browser has brought an answer, `logIn` has shown it the outcome.
-                await listener.close()
-                throw error
-            }
+            let browser = BrowserLogIn(timeout: timeout.duration, opensBrowser: browser, invocation: invocation)
+            return try await browser.logIn(users) { try await logIn.begin(users, at: uri, $0) }
         }
         try LoginView.emit(new: done, invocation)
         invocation.hint("get its token: vaultctl token get \(done.login.id)")
-    }
-
-    private func logIn(
-        _ users: UserManager, _ listener: LoopbackRedirectListener, _ invocation: Invocation
-    ) async throws -> CompletedLogIn {
-        let request = try await logIn.begin(users, redirectURI: listener.redirectURI)
-        let state = try AuthorizationState(request.state)
-        listener.lead(to: request.url)
-        try announce(request, listener, invocation)
-        let wait = CallbackWait(
-            listener: listener, state: state, timeout: timeout.duration, console: invocation.console)
-        let answer = try await wait.answer()
-        do {
-            let done = try await users.completeUnboundLogIn(.url(answer.url))
-            try await users.revokeReplaced(of: done.login.id)
-            return done
-        } catch {
-            await listener.finish(showing: RedirectPage(error, answer.callback))
-            throw error
-        }
     }
 
     /// The redirect URI of the options or of the provider's registration, if it is on this machine.
@@ -113,57 +87,5 @@ struct LoginOpenCommand: VaultCommand {
             uri = LoopbackRedirectURI(registered.rawValue) ?? uri
         }
         return port.map { uri.at(port: $0) } ?? uri
-    }
-
-    private func listen(
-        at uri: LoopbackRedirectURI, _ environment: [String: String]
-    ) async throws -> LoopbackRedirectListener {
-        do {
-            return try await .start(at: uri, admitting: Self.users(environment))
-        } catch LoopbackRedirectError.portTaken {
-            throw Failure(
-                .machine, code: "portTaken", "port \(uri.port ?? 0) of this machine is already in use",
-                hints: ["stop what listens there, or choose another registered port with --port"])
-        } catch is LoopbackRedirectError {
-            throw Failure(.machine, code: "cannotListen", "cannot listen on any port of this machine")
-        }
-    }
-
-    /// The users whose browser may come back: this user, and for an administrator with `sudo` the invoking user.
-    private static func users(_ environment: [String: String]) -> Set<UInt32> {
-        let person = UserID.current.isRoot ? environment["SUDO_UID"].flatMap { UInt32($0) } : nil
-        return Set([UserID.real.number, UserID.current.number] + [person].compactMap(\.self))
-    }
-
-    /// The URL is printed even with `--quiet`: without it no one can continue.
-    private func announce(
-        _ request: AuthorizationRequest, _ listener: LoopbackRedirectListener, _ invocation: Invocation
-    ) throws {
-        let desktop = DesktopBrowser(invocation.console.environment)
-        let isOpened =
-            (browser ?? (invocation.console.isTerminal(.error) && desktop.isLikely)) && desktop.open(listener.startURL)
-        let title =
-            isOpened ? "Your browser should open this page; if it does not, open it yourself:" : "Open this page:"
-        invocation.note(title)
-        try invocation.console.write(Printable.escape(request.url) + "\n", to: .error)
-        if browser == true, !isOpened { invocation.warn("could not start a browser") }
-        invocation.note(
-            "Waiting for the browser at \(listener.redirectURI) for \(Instant.duration(timeout.duration.inSeconds)).")
-        if invocation.console.inputIsTerminal {
-            invocation.note(
-                "If it runs on another machine, paste the address at which it ends (not echoed), then press Enter."
-            )
-        }
-    }
-}
-
-extension RedirectPage {
-    /// The page for a failed log-in. It shows the provider's text only if the provider's answer was accepted.
-    init(_ error: any Error, _ callback: AuthorizationCallback) {
-        if case .refused(let code, let words) = callback.answer, (error as? VaultError)?.code == .logInRefused {
-            self = .refused(code.rawValue, words?.reveal())
-        } else {
-            self = .unfinished
-        }
     }
 }

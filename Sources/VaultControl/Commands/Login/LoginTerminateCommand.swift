@@ -26,6 +26,12 @@ struct LoginTerminateCommand: VaultCommand {
         let reason = reason.reason
         let (name, report) = try await VaultAccess(global, invocation).manage { users in
             let login = try await selection.find(in: users.vault)
+            if case .terminated(let former) = login.state {
+                guard former != reason else {
+                    throw Failure(.loginDead, "the login is terminated as \(former) already: nothing was changed")
+                }
+                invocation.warn("the login is terminated as \(former) already; this replaces the reason")
+            }
             try confirmation.require("Terminate \(LoginView.name(login)) as \(reason)", invocation)
             return (LoginView.name(login), try await users.terminate(.login(login.id), reason: reason))
         }

@@ -63,6 +63,7 @@ struct LoginUpdateCommand: VaultCommand {
             var login = try await selection.find(in: users.vault)
             for name in unset where login.metadata[name] == nil {
                 invocation.warn("the login has no value named \(Printable.named(name))")
+                if name == "label" { invocation.advise("to take the label away: --no-label") }
             }
             if !changes.isEmpty { login = try await users.setMetadata(changes, of: .login(login.id)) }
             if label != nil || noLabel { login = try await users.setLabel(label, of: .login(login.id)) }

@@ -122,7 +122,10 @@ struct MaintainCommand: VaultCommand {
         if let end = watch?.end { throw end }
         try emit(report, seconds, backupFailed: backupFailed, invocation)
         if once, Task.isCancelled { throw CancellationError() }
-        if once, report.failed > 0 || hasFailed || backupFailed { throw ExitRequest(status: .partlyDone) }
+        let hasUnsettled = report.revocationsSettled < report.revocationsTried
+        if hasUnsettled, once { invocation.hint("what is left to be revoked: vaultctl outbox list") }
+        let isWhole = report.failed == 0 && !hasUnsettled && !hasFailed && !backupFailed
+        if once, !isWhole { throw ExitRequest(status: .partlyDone) }
         // This command is meant to be stopped, so that is not a failure.
         if !once { throw ExitRequest(status: .success, isFinal: true) }
     }

@@ -12,18 +12,7 @@ struct ChosenProfile {
             throw Failure.usage("--profile and --profile-file cannot be combined", hint: "use only one of them")
         }
         guard let file else {
-            profile =
-                try name.map { name in
-                    do throws(ProfileError) {
-                        return try ProviderProfile.named(name)
-                    } catch {
-                        let near = Self.near(name)
-                        throw Failure(
-                            .usage, "there is no profile \(Printable.named(name))",
-                            hints: (near.isEmpty ? [] : ["did you mean: \(near.joined(separator: ", or "))"])
-                                + ["list all profiles: vaultctl provider profiles"])
-                    }
-                } ?? .generic
+            profile = try name.map { try Self.named($0, after: "--profile") } ?? .generic
             document = nil
             return
         }
@@ -32,8 +21,31 @@ struct ChosenProfile {
         profile = read.profile
     }
 
+    /// A built-in profile.
+    ///
+    /// - Parameter words: what a name follows where it is typed, for the hints.
+    static func named(_ name: String, after words: String) throws -> ProviderProfile {
+        do throws(ProfileError) {
+            return try ProviderProfile.named(name)
+        } catch {
+            let near = near(name).map { "\(words) \($0.name) (\($0.title))" }
+            let isFile = name.hasSuffix(".json") && FileKind(name) != nil
+            throw Failure(
+                .usage, "there is no profile \(Printable.named(name))",
+                hints: (near.isEmpty ? [] : ["did you mean: \(near.joined(separator: ", or "))"])
+                    + (isFile ? [ofYourOwn(name, words)] : [])
+                    + ["list all profiles: vaultctl provider profiles"])
+        }
+    }
+
+    private static func ofYourOwn(_ path: String, _ words: String) -> String {
+        words == "--profile"
+            ? "a profile of your own is named by: --profile-file \(Printable.path(path))"
+            : "to check profiles of your own: \(words) --dir DIRECTORY"
+    }
+
     /// Profiles with a similar name or title: `microsoft` is the beginning of a title.
-    private static func near(_ name: String) -> [String] {
+    private static func near(_ name: String) -> [ProviderProfile] {
         let word = name.lowercased().filter { $0.isLetter || $0.isNumber }
         guard word.count > 1 else { return [] }
         return ProviderProfile.shipped.filter { profile in
@@ -42,7 +54,7 @@ struct ChosenProfile {
             return words.contains { $0.hasPrefix(word) || (word.hasPrefix($0) && $0.count > 3) }
                 || EditDistance.between(words[0], word) <= 2 && word.count > 3
                 || profile.title.lowercased().filter({ $0.isLetter || $0.isNumber }).contains(word)
-        }.prefix(4).map { "--profile \($0.name) (\($0.title))" }
+        }.prefix(4).map(\.self)
     }
 
     /// Reads and checks one file.

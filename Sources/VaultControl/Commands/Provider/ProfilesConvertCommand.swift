@@ -27,7 +27,8 @@ struct ProfilesConvertCommand: VaultCommand {
     @Argument(help: "The catalogue.", completion: .file(extensions: ["yaml", "yml"]))
     var file: String
 
-    @Option(help: .init("The directory for the profiles, NAME.json each.", valueName: "path"), completion: .directory)
+    @Option(
+        help: .init("The directory for the profiles, NAME.json each.", valueName: "directory"), completion: .directory)
     var to: String
 
     @Option(help: .init("When the catalogue was read, such as 2026-01-31 (default: today).", valueName: "day"))
@@ -51,7 +52,11 @@ struct ProfilesConvertCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let day = try day(now: invocation.now)
         let providers = try providers()
-        try checkDirectory()
+        _ = try InputDirectory.names(
+            in: to, "--to",
+            hint: to == "-"
+                ? "profiles are not written to standard output: --to ./profiles"
+                : "make the directory first: mkdir \(Printable.path(to))")
         var rows: [Row] = []
         for provider in providers { rows.append(try convert(provider, day)) }
         try invocation.emit("profiles", rows.map(\.record), ["NAME", "OUTCOME"])
@@ -66,17 +71,23 @@ struct ProfilesConvertCommand: VaultCommand {
             throw invocation.end(
                 afterOutput: Failure(
                     .partlyDone,
-                    "\(rows.count - written.count) of \(Count.of(rows.count, "entry", plural: "entries")) were not converted"
-                ))
+                    "\(rows.count - written.count) of \(Count.of(rows.count, "entry", plural: "entries")) "
+                        + (rows.count - written.count == 1 ? "was not converted" : "were not converted")))
         }
     }
 
     private func day(now: Date) throws -> String {
-        guard let read else {
-            let milliseconds = Int64(now.timeIntervalSince1970 * 1_000)
-            return String((CivilTime.text(milliseconds: milliseconds) ?? "1970-01-01").prefix(10))
-        }
+        let milliseconds = Int64(now.timeIntervalSince1970 * 1_000)
+        let today = String((CivilTime.text(milliseconds: milliseconds) ?? "1970-01-01").prefix(10))
+        guard let read else { return today }
         guard ISODate.isDate(read) else { throw Failure.usage("--read expects a day, such as 2026-01-31") }
+        guard read <= today else {
+            throw Failure.usage(
+                "--read \(read) is in the future", hint: "give the day of your copy; for today, leave --read out")
+        }
+        guard read >= "2012-10-01" else {
+            throw Failure.usage("--read \(read) is older than OAuth 2.0", hint: "give the day of your copy")
+        }
         return read
     }
 
@@ -89,16 +100,6 @@ struct ProfilesConvertCommand: VaultCommand {
                 "\(Printable.path(file)) is not a catalogue that can be read: \(error)",
                 hint: "name a copy of Nango's packages/providers/providers.yaml")
         }
-    }
-
-    private func checkDirectory() throws {
-        guard (try? FileManager.default.contentsOfDirectory(atPath: to)) == nil else { return }
-        throw Failure(
-            .notFound, code: "directoryMissing",
-            FileKind(to) == nil
-                ? "there is no directory \(Printable.path(to)) (--to)"
-                : "\(Printable.path(to)) cannot be read as a directory",
-            hints: ["make the directory first: mkdir DIRECTORY"])
     }
 
     private func convert(_ provider: NangoProvider, _ day: String) throws -> Row {

@@ -24,16 +24,19 @@ struct ProviderAcceptDeathsCommand: VaultCommand {
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
-        let wasStopped = try await VaultAccess(global, invocation).open { vault in
-            _ = try await vault.provider(named: tenant.provider(name))
+        try await VaultAccess(global, invocation).open { vault in
+            let provider = tenant.provider(name)
+            _ = try await vault.provider(named: provider)
+            guard try await vault.stoppedProviders().contains(where: { $0.name == provider }) else {
+                throw Failure.usage(
+                    "provider \(Printable.shortened(name)) is not stopped: nothing was changed",
+                    hint: "see whether one is: vaultctl doctor")
+            }
             try confirmation.require(
                 "Let provider \(Printable.shortened(name)) end any number of logins for a day", invocation)
-            return try await vault.acceptDeaths(ofProvider: tenant.provider(name))
+            _ = try await vault.acceptDeaths(ofProvider: provider)
         }
-        try invocation.emit(OutputRecord([.data("accepted", name), .data("wasStopped", wasStopped)]), text: "")
-        invocation.note(
-            wasStopped
-                ? "provider \(Printable.shortened(name)) continues: for a day, every login that it refuses ends"
-                : "provider \(Printable.shortened(name)) was not stopped; for a day, every login that it refuses ends")
+        try invocation.emit(OutputRecord([.data("accepted", name)]), text: "")
+        invocation.note("provider \(Printable.shortened(name)) continues: for a day, every login that it refuses ends")
     }
 }

@@ -61,13 +61,14 @@ struct ProviderAddCommand: VaultCommand {
             issuer != nil || settings.tokenEndpoint != nil || chosen.profile.endpoints.token != nil
                 || chosen.profile.endpoints.issuer != nil
         else {
-            throw Self.unknownEndpoints(of: chosen.profile)
+            throw unknownEndpoints(of: chosen.profile)
         }
         if issuer != nil, settings.tokenEndpoint != nil {
             invocation.note(
                 "note: with --token-endpoint, the issuer's metadata is not fetched: name the other endpoints, too")
         }
         warn(of: chosen.profile, invocation)
+        settings.noteSecretEnd(client.further, invocation)
         let provider: Provider? = try await access.open { vault, reader in
             if tenant.tenant == nil, let other = try await TenantLookalike(name, in: vault) {
                 throw Failure.usage(
@@ -82,7 +83,7 @@ struct ProviderAddCommand: VaultCommand {
             registration.profile = chosen.profile.name
             registration.profileDocument = chosen.document
             registration.alternativeSecrets =
-                try client.further.secrets(after: authentication.methodName, &reader) ?? []
+                try client.further.secrets(after: authentication.methodName, authentication, &reader) ?? []
             if dryRun {
                 try await plan(registration, in: vault, invocation)
                 return nil
@@ -101,6 +102,15 @@ struct ProviderAddCommand: VaultCommand {
         try invocation.emit(ProviderView.record(provider))
         if provider.revocationEndpoint == nil {
             invocation.note("note: the provider has no revocation endpoint, so logging out cannot end its grants")
+        }
+        if chosen.profile.clientIDIsDocument {
+            let hasDocument = (try? EndpointURL(provider.clientID.rawValue, allowsInsecureLoopback: true)) != nil
+            let command = "vaultctl provider client-metadata \(Printable.argument(provider.name))"
+            invocation.note(
+                hasDocument
+                    ? "note: the client's id is the URL of its metadata; what to serve there: \(command)"
+                    : "note: \(provider.profile) knows a client by the URL of its metadata, and this id is none: see \(command)"
+            )
         }
         if provider.authorizationEndpoint != nil, provider.redirectURI == nil {
             invocation.note("note: no redirect URI was given, so login begin needs --redirect-uri URL")
@@ -137,7 +147,7 @@ struct ProviderAddCommand: VaultCommand {
                 redirectURI: given.redirectURI, dpop: policy, tokenCertificate: certificate)
         } else {
             guard let tokenEndpoint = given.tokenEndpoint ?? known.token else {
-                throw Self.unknownEndpoints(of: profile)
+                throw unknownEndpoints(of: profile)
             }
             registration = ProviderRegistration(
                 name: name, issuer: issuer ?? known.issuer, authorizationEndpoint: known.authorization,
@@ -166,7 +176,7 @@ struct ProviderAddCommand: VaultCommand {
         registration.assertionAudience = settings.assertionAudience
         registration.mostDeaths = settings.deathLimit
         registration.daysEndedIsKept = settings.keepEndedDays
-        registration.clientSecretExpiresAt = settings.clientSecretExpires?.date(now: now)
+        registration.clientSecretExpiresAt = try settings.secretEnd(now: now)
         registration.apiOrigins = given.apiOrigins
         registration.introspectionEndpoint = given.introspectionEndpoint ?? registration.introspectionEndpoint
         registration.bindsTokensToCertificate =
@@ -181,10 +191,19 @@ struct ProviderAddCommand: VaultCommand {
             "the profile \(profile.name) is for \(own), and not for \(Printable.shortened(issuer, to: 200))")
     }
 
-    private static func unknownEndpoints(of profile: ProviderProfile) -> Failure {
+    /// A provider that has the name of a profile is most likely described by it.
+    static func profileHint(_ name: String?, _ profile: String?) -> String? {
+        guard profile == nil, let name = name?.lowercased(),
+            let known = ProviderProfile.shipped.first(where: { $0.name == name })
+        else { return nil }
+        return "there is a profile for \(known.title): --profile \(known.name)"
+    }
+
+    private func unknownEndpoints(of profile: ProviderProfile) -> Failure {
         Failure(
             .usage, "the provider's endpoints are unknown",
-            hints: (issuers[profile.name].map { ["its issuer is of the form --issuer \($0)"] } ?? [])
+            hints: (Self.profileHint(name, settings.profile ?? settings.profileFile).map { [$0] } ?? [])
+                + (Self.issuers[profile.name].map { ["its issuer is of the form --issuer \($0)"] } ?? [])
                 + ["discover them with --issuer URL, or specify --token-endpoint and --authorization-endpoint"])
     }
 

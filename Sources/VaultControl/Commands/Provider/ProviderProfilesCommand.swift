@@ -26,7 +26,7 @@ struct ProfilesListCommand: VaultCommand {
     @Argument(help: "The profile to show: what is known of its provider, what is not, and the sources.")
     var name: String?
 
-    @Option(help: .init("A directory with profiles of your own.", valueName: "path"), completion: .directory)
+    @Option(help: .init("A directory with profiles of your own.", valueName: "directory"), completion: .directory)
     var dir: String?
 
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
@@ -49,7 +49,8 @@ struct ProfilesListCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         if let name {
             guard dir == nil else { throw Failure.usage("--dir and the name of a profile cannot be combined") }
-            return try invocation.emit(ProfileView.record(try ChosenProfile(name: name, file: nil).profile))
+            return try invocation.emit(
+                ProfileView.record(try ChosenProfile.named(name, after: "vaultctl provider profiles")))
         }
         let rows = try dir.map { try Self.rows(in: $0) } ?? ProviderProfile.shipped.map { Self.row(nil, $0) }
         try invocation.emit("profiles", rows.map(\.record), ["NAME", "TITLE", "READ", "PROBLEM"])
@@ -70,14 +71,8 @@ struct ProfilesListCommand: VaultCommand {
     }
 
     private static func rows(in directory: String) throws -> [Row] {
-        guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory) else {
-            throw Failure(
-                .notFound, code: "directoryMissing",
-                FileKind(directory) == nil
-                    ? "there is no directory \(Printable.path(directory)) (--dir)"
-                    : "\(Printable.path(directory)) cannot be read as a directory",
-                hints: ["name a directory with profiles, NAME.json each"])
-        }
+        let names = try InputDirectory.names(
+            in: directory, "--dir", hint: "name a directory with profiles, NAME.json each")
         return names.filter { $0.hasSuffix(".json") }.sorted().map { name in
             do {
                 let profile = try ChosenProfile.read(directory + "/" + name).profile

@@ -13,12 +13,16 @@ struct ProviderTestCommand: VaultCommand {
             Fetches the provider's metadata, if the vault knows its issuer, and compares. Then it asks the token endpoint \
             for nothing, which has to answer that something is missing. Sends no token and no secret. The exit code is 9 if \
             the provider cannot be reached, or something that a log-in needs is missing.
+
+            An endpoint that depends on a value of each log-in, such as {shop}, is tested with --variable shop=acme.
             """)
 
     @Argument(help: "The provider's name.")
     var name: String
 
     @OptionGroup var tenant: TenantOption
+
+    @OptionGroup var variables: VariableOptions
 
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
@@ -29,9 +33,16 @@ struct ProviderTestCommand: VaultCommand {
                 try vault.provider(named: tenant.provider(name)), try vault.profile(ofProvider: tenant.provider(name))
             )
         }
+        let given = try variables.values
+        let values = given.isEmpty ? [:] : try profile.valuesForLogIn(given)
         let metadata = try await metadata(of: provider, access)
         var findings = ProviderFindings(provider, profile, metadata)
-        if let outage = await outage(of: provider, access) { findings.add(outage) }
+        if values.isEmpty, !profile.variables.isEmpty { findings.noteVariables(of: provider, profile) }
+        if let endpoint = try? provider.tokenEndpoint.filled(with: values),
+            let outage = await outage(of: endpoint, provider, access)
+        {
+            findings.add(outage)
+        }
         if let uri = provider.jwksURI, try await !access.canReadKeys(at: uri) { findings.noteUnreadableKeys() }
         try invocation.emit(
             OutputRecord([
@@ -54,9 +65,10 @@ struct ProviderTestCommand: VaultCommand {
     }
 
     /// Why the token endpoint does not work; nil if it works, or if only clients with a certificate can ask it.
-    private func outage(of provider: Provider, _ access: VaultAccess) async -> ProviderFindings.Finding? {
+    private func outage(
+        of endpoint: EndpointURL, _ provider: Provider, _ access: VaultAccess
+    ) async -> ProviderFindings.Finding? {
         guard provider.certificate == nil, let transport = try? access.makeTransport() else { return nil }
-        let endpoint = provider.tokenEndpoint
         let request = HTTPRequest(
             method: .post, scheme: endpoint.scheme, authority: endpoint.authority, path: endpoint.requestTarget,
             headerFields: [.contentType: "application/x-www-form-urlencoded", .accept: "application/json"])
@@ -135,12 +147,33 @@ struct ProviderFindings {
         if provider.clientAuthentication != "none", !offered.contains(provider.clientAuthentication) {
             missing("the provider does not accept \(provider.clientAuthentication)")
         }
+        if provider.clientID.rawValue.hasPrefix("https://"), !metadata.clientIDMetadataDocumentSupported {
+            note("the metadata does not say that a client may have the URL of its metadata as its id")
+        }
         if profile.usesPKCE(publicClient: true), !metadata.supportsPKCE {
             note("the metadata does not offer PKCE with S256")
         }
     }
 
     mutating func add(_ finding: Finding) { all.append(finding) }
+
+    /// Nothing can be sent to an address that is complete only with the value of a log-in.
+    mutating func noteVariables(of provider: Provider, _ profile: ProviderProfile) {
+        let endpoints = [
+            ("token endpoint", provider.tokenEndpoint), ("authorization endpoint", provider.authorizationEndpoint),
+            ("revocation endpoint", provider.revocationEndpoint),
+            ("introspection endpoint", provider.introspectionEndpoint),
+            ("pushed authorization endpoint", provider.pushedAuthorizationEndpoint),
+            ("device authorization endpoint", provider.deviceAuthorizationEndpoint),
+        ]
+        for variable in profile.variables {
+            let names = endpoints.filter { $0.1?.variables.contains(variable.name) == true }.map(\.0)
+            guard !names.isEmpty else { continue }
+            note(
+                "not tested without a value of {\(variable.name)}: \(names.joined(separator: ", ")); with one: "
+                    + profile.variables.map(\.option).joined(separator: " "))
+        }
+    }
 
     mutating func noteUnreadableKeys() {
         note("its signing keys cannot be read, so the signatures of id tokens are not checked")

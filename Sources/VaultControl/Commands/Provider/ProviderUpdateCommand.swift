@@ -96,7 +96,7 @@ struct ProviderUpdateCommand: VaultCommand {
 extension ProviderChange {
     fileprivate var namesSecrets: Bool {
         authentication.map { $0.isConfidential && $0.certificate == nil } == true || alternativeSecrets != nil
-            || promotesNextSecret
+            || !addedSecrets.isEmpty || promotesNextSecret
     }
 }
 

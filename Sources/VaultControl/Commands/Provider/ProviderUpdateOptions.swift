@@ -77,8 +77,9 @@ struct ProviderUpdateOptions: ParsableArguments {
         if remove.contains(.clientCertificate) { change.tokenCertificate = .remove }
         change.bindsTokensToCertificate = settings.certificateBoundTokens
         let method = change.authentication?.methodName ?? provider.clientAuthentication
-        change.alternativeSecrets =
-            dropFurtherClientSecrets ? [] : try client.further.secrets(after: method, &reader)
+        if dropFurtherClientSecrets { change.alternativeSecrets = [] }
+        change.addedSecrets = try client.further.secrets(after: method, change.authentication, &reader) ?? []
+        settings.noteSecretEnd(client.further, access.invocation)
         change.promotesNextSecret = promoteClientSecret
         change.clientID = try clientID.map { try ClientID($0) }
         let given = try ProviderValues(
@@ -102,7 +103,7 @@ struct ProviderUpdateOptions: ParsableArguments {
         set(&change.assertionAudience, settings.assertionAudience, .assertionAudience)
         set(&change.mostDeaths, settings.deathLimit, .deathLimit)
         set(&change.daysEndedIsKept, settings.keepEndedDays, .keepEndedDays)
-        set(&change.clientSecretExpiresAt, settings.clientSecretExpires?.date(now: now), .clientSecretExpires)
+        set(&change.clientSecretExpiresAt, try settings.secretEnd(now: now), .clientSecretExpires)
         set(&change.scope, given.scope, .scope)
         set(&change.redirectURI, given.redirectURI, .redirectURI)
         change.apiOrigins = remove.contains(.apiOrigins) ? [] : nil
@@ -175,6 +176,7 @@ struct ProviderUpdateOptions: ParsableArguments {
             (.keepEndedDays, settings.keepEndedDays.map { String($0) }),
             (.clientCertificate, client.clientCertificate), (.scope, settings.scope),
             (.redirectURI, settings.redirectURI),
+            (.clientSecretExpires, settings.clientSecretExpires.map { _ in "" }),
         ]
         for (field, value) in values where value != nil && remove.contains(field) {
             throw Failure.usage("--\(field.rawValue) and --remove \(field.rawValue) cannot be combined")
@@ -185,10 +187,13 @@ struct ProviderUpdateOptions: ParsableArguments {
         guard !remove.contains(.apiOrigins) || removeAPIOrigin.isEmpty else {
             throw Failure.usage("--remove api-origins and --remove-api-origin cannot be combined")
         }
-        let further = client.further
-        let namesFurther =
-            further.secondClientSecret != nil || further.secondClientSecretFd != nil
-            || !further.secondClientSecretFile.isEmpty
+        let namesFurther = client.further.isGiven
+        guard try !promoteClientSecret || !(namesFurther || client.secret.source != nil) else {
+            throw Failure.usage(
+                "--promote-client-secret cannot be combined with a new client secret",
+                hint: "add the new one first, --second-client-secret-file PATH; promote it once the provider accepts it"
+            )
+        }
         guard !dropFurtherClientSecrets || !(promoteClientSecret || namesFurther) else {
             throw Failure.usage(
                 "--drop-further-client-secrets cannot be combined with other changes of secrets",
@@ -198,8 +203,7 @@ struct ProviderUpdateOptions: ParsableArguments {
             try client.isGiven || rediscover || promoteClientSecret || dropFurtherClientSecrets || namesFurther
             || !remove.isEmpty || !removeAPIOrigin.isEmpty || !settings.apiOrigin.isEmpty || settings.dpop != nil
             || settings.certificateBoundTokens != nil || clientID != nil || settings.tokenEndpoint != nil
-            || settings.profile != nil || settings.clientSecretExpires != nil
-            || settings.profileFile != nil || values.contains { $0.1 != nil }
+            || settings.profile != nil || settings.profileFile != nil || values.contains { $0.1 != nil }
         guard isAsked else {
             throw Failure.usage(
                 "no change specified", hint: "see what can be changed: vaultctl help provider update")

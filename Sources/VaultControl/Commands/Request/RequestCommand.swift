@@ -21,6 +21,9 @@ struct RequestCommand: VaultCommand {
             of 400 or more. The token goes to the URL that you name, so name only APIs that it is meant for; one that \
             is not among the provider's API origins is refused. A redirect is printed, not followed; with --follow it is \
             followed within the same server.
+
+            With --log-in, the user logs in through a browser where the API says (RFC 9728) if they have no login for \
+            it, if it no longer takes the token, or if it wants more scope.
             """)
 
     @Argument(help: .init("Where to: an https URL, percent-encoded.", valueName: "url"))
@@ -54,16 +57,21 @@ struct RequestCommand: VaultCommand {
     @Option(help: .init("How long to wait for the reply, and between two pieces of it.", valueName: "time"))
     var timeout = TimeSpan(.seconds(60))
 
+    @Flag(help: "Log --user in through a browser first, where the API says, if it asks for that.")
+    var logIn = false
+
     @Flag(help: "Accept plain http to this machine, for a development server.")
     var allowInsecureLoopback = false
 
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     private static let mostRedirects = 10
+    private static let mostLogIns = 2
     private static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
     func validate() throws {
         guard timeout.duration > .zero else { throw ValidationError("--timeout must be greater than zero") }
+        guard !logIn || user != nil else { throw ValidationError("--log-in needs --user") }
         if client == nil {
             guard !clientToken.isGiven else {
                 throw ValidationError("--scope, --resource and --parameter are options of --client")
@@ -94,7 +102,8 @@ struct RequestCommand: VaultCommand {
         let access = VaultAccess(global, invocation)
         let (roots, proxy) = (try access.trustRoots, try access.proxy)
         let options = UserManagerOptions(
-            recoveryInterval: nil, retriesRevocationsInBackground: false, allowsInsecureLoopback: allowInsecureLoopback)
+            recoveryInterval: nil, logInLifetime: BrowserLogIn.lifetime(BrowserLogIn(invocation: invocation).timeout),
+            retriesRevocationsInBackground: false, allowsInsecureLoopback: allowInsecureLoopback)
         let status = try await access.manage(options) { users, _ in
             let client = AuthorizingClient(
                 users: users,
@@ -120,7 +129,7 @@ struct RequestCommand: VaultCommand {
         case (401, let owner?):
             return [
                 "the API does not accept the token; whether it can be renewed: vaultctl login show \(owner)\(tenant.typed)"
-            ]
+            ] + (logIn || user == nil ? [] : ["if the API says where to log in: add --log-in"])
         case (403, let owner?):
             return ["the token may not do this; its scope: vaultctl token get \(owner)\(tenant.typed)"]
         case (401, nil), (403, nil): return ["name what the token is for: --scope, --resource or --parameter"]
@@ -133,8 +142,19 @@ struct RequestCommand: VaultCommand {
         _ client: AuthorizingClient, _ users: UserManager, _ sender: Sender, _ target: RequestTargetURL,
         _ content: RequestContent, _ invocation: Invocation
     ) async throws -> Int {
-        let owner = try await recordReveal(sender, users, to: target.request(content))
-        var (target, content) = (target, content)
+        let asked = ResourceRequest(
+            users: tenant.tenant.map { users.scoped(to: $0.tenant) } ?? users, user: user ?? "", url: url,
+            browser: BrowserLogIn(invocation: invocation))
+        let sender = logIn ? .found(try await asked.login()) : sender
+        let owner: Owner
+        do {
+            owner = try await recordReveal(sender, users, to: target.request(content))
+        } catch let error as VaultError {
+            guard case .found(let login) = sender, ErrorAnswer(error.code).needsUser else { throw error }
+            try await asked.logInAgain(into: login)
+            owner = try await recordReveal(sender, users, to: target.request(content))
+        }
+        var (target, content, logIns) = (target, content, 0)
         for _ in 0...Self.mostRedirects {
             let response: ResourceResponse
             do {
@@ -144,6 +164,12 @@ struct RequestCommand: VaultCommand {
                 throw await LoginSelection.naming(error, .login(login), users.vault)
             }
             let status = response.head.status.code
+            if logIn, logIns < Self.mostLogIns, case .login(let login) = owner,
+                try await asked.logIn(after: response, into: login)
+            {
+                logIns += 1
+                continue
+            }
             guard follow, [301, 302, 303, 307, 308].contains(status),
                 let location = response.head.headerFields[.location]
             else {
@@ -151,6 +177,9 @@ struct RequestCommand: VaultCommand {
                 // Why no newer token was sent says more than the status.
                 if let failure = response.renewalFailure { throw invocation.end(afterOutput: Failure(failure)) }
                 if let challenge = response.stepUp { throw invocation.end(afterOutput: Self.stepUp(challenge)) }
+                if let scope = response.missingScope, !scope.isEmpty, let token = response.token {
+                    throw invocation.end(afterOutput: Self.moreScope(scope, token.login, status))
+                }
                 return status
             }
             target = try target.following(location)
@@ -182,6 +211,7 @@ struct RequestCommand: VaultCommand {
     /// The owner of the request's token, as named.
     private enum Sender {
         case user(LoginSelection.Named)
+        case found(LoginID)
         case client(String, TokenRequest, [FormParameter])
     }
 
@@ -202,22 +232,37 @@ struct RequestCommand: VaultCommand {
         }
     }
 
+    private static func moreScope(_ scope: Scope, _ login: LoginID, _ status: Int) -> Failure {
+        Failure(
+            .provider, code: "scopeMissing",
+            "the server answered with status \(status): the token lacks the scope \(Printable.shortened(scope.description))",
+            hints: [
+                "ask the user for it: vaultctl login open --into \(login) --add-scope \(Printable.argument(scope.description))"
+            ])
+    }
+
     /// The URL's server can read the token.
     private func recordReveal(
         _ sender: Sender, _ users: UserManager, to outgoing: HTTPRequest
     ) async throws -> Owner {
         switch sender {
         case .user(let named):
-            let choice = try await named.choice(in: users.vault)
-            let token = try await users.token(of: choice, TokenRequest(), sentWith: outgoing)
-            try await users.recordReveal(of: token)
-            return .login(token.login)
+            return try await recordReveal(try await named.choice(in: users.vault), users, to: outgoing)
+        case .found(let login): return try await recordReveal(.login(login), users, to: outgoing)
         case .client(let provider, let request, let parameters):
             try await users.checkTarget(of: outgoing, forClientOf: provider)
             try await users.recordReveal(
                 of: try await users.clientToken(provider: provider, request, parameters: parameters))
             return .client(provider, request, parameters)
         }
+    }
+
+    private func recordReveal(
+        _ choice: LoginSelection.Choice, _ users: UserManager, to outgoing: HTTPRequest
+    ) async throws -> Owner {
+        let token = try await users.token(of: choice, TokenRequest(), sentWith: outgoing)
+        try await users.recordReveal(of: token)
+        return .login(token.login)
     }
 
     private static func stepUp(_ challenge: StepUpChallenge) -> Failure {

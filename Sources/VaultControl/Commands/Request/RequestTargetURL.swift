@@ -12,6 +12,12 @@ struct RequestTargetURL {
         do throws(OAuthValueError) {
             url = try EndpointURL(text, allowsInsecureLoopback: allowsInsecureLoopback)
         } catch {
+            if URL(string: text)?.user(percentEncoded: false) != nil {
+                throw .usage(
+                    "the URL names a user, and perhaps a password",
+                    hint: "leave both out: a token is sent instead; if there was a password, assume that others have "
+                        + "seen it")
+            }
             guard error.code == .insecure else {
                 throw .usage(
                     "this is not a URL to which a request can go",

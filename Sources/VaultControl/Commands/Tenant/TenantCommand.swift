@@ -96,10 +96,9 @@ struct TenantEraseCommand: VaultCommand {
     }
 
     private static func summary(of tenant: Tenant, in vault: Vault) async throws -> TenantSummary {
-        guard let summary = try await vault.tenants().first(where: { $0.tenant == tenant }) else {
-            throw Failure(
-                .notFound, code: "unknownTenant", "the vault has no such tenant",
-                hints: ["list all tenants: vaultctl tenant list"])
+        let all = try await vault.tenants()
+        guard let summary = all.first(where: { $0.tenant == tenant }) else {
+            throw Failure.unknownTenant(tenant, among: all)
         }
         return summary
     }

@@ -25,6 +25,12 @@ struct TokenUpdateCommand: VaultCommand {
         guard let accessSource = try access.source ?? (invocation.console.inputIsTerminal ? .prompt : nil) else {
             throw Failure.usage("no access token was given", hint: "use --access-token-file PATH or --access-token -")
         }
+        if let date = try expiry.date(now: invocation.now), date <= invocation.now {
+            throw Failure.usage(
+                "\(expiry.name) is in the past: nothing was changed",
+                hint: "use the moment at which the new token ends, or --expires-in 1h; to renew the one that is there: "
+                    + "vaultctl login refresh")
+        }
         let login = try await VaultAccess(global, invocation).manage { users, reader in
             let login = try await selection.find(in: users.vault)
             guard refreshSource == nil || login.provider != nil else {

@@ -13,6 +13,9 @@ struct UserDisableCommand: VaultCommand {
         try await ending.run(
             asking: { "Disable user \($0) and end \($1), which enabling the user does not bring back" },
             deed: "disabled", VaultAccess(global, invocation)
-        ) { (try await $0.disableUser($1), []) }
+        ) { users, id in
+            if try await !users.vault.user(id).isEnabled { invocation.note("the user was disabled already") }
+            return (try await users.disableUser(id), [])
+        }
     }
 }

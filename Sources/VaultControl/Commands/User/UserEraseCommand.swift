@@ -29,6 +29,7 @@ struct UserEraseCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
+        if let certificate { try PrivateFile.refuseExisting(certificate) }
         if dryRun { return try await plan(access, invocation) }
         let backups = (try? await access.open { try await $0.backups(holding: ending.qualified) }) ?? []
         defer { warn(of: backups, invocation) }
@@ -66,7 +67,6 @@ struct UserEraseCommand: VaultCommand {
         let (user, backups) = try await access.open { vault in
             (try await vault.user(ending.qualified), try await vault.backups(holding: ending.qualified))
         }
-        if let certificate { try PrivateFile.refuseExisting(certificate) }
         let record: OutputRecord = [
             Field("user", user.id), Field("logins", user.logins.map(\.description)).words(user.logins.count),
             .data("isDryRun", true), Field("backups", backups.map(BackupRecords.record)).words(backups.count),

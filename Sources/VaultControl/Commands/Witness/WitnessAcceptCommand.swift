@@ -19,6 +19,9 @@ struct WitnessAcceptCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
         let witness = try access.requireWitness()
+        if let path = global.witness, FileKind(path) == nil {
+            invocation.warn("there is no note at \(Printable.path(path)): a witness begins there")
+        }
         try confirmation.require(typing: "hold", to: "hold all logins of this vault", invocation)
         let holdsAll = try await access.acceptForWitness()
         try invocation.emit([Field("accepted", WitnessView.name(witness)), .data("holdsAllLogins", holdsAll)])

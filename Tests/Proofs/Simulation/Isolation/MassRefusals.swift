@@ -34,9 +34,7 @@ package enum MassRefusals {
 
 private final class RefusingWorld: @unchecked Sendable {
     private let seed: UInt64
-    private let jobs = JobQueue.shared
-    private let events = EventQueue()
-    private let time: SimulatedTime
+    private let run = WorldRun()
     private var random: SeededRandom
     private let mostDeaths: Int
     private let lifetime: Int
@@ -52,7 +50,6 @@ private final class RefusingWorld: @unchecked Sendable {
 
     init(_ seed: UInt64) {
         self.seed = seed
-        time = SimulatedTime(events)
         var random = SeededRandom(seed: seed)
         mostDeaths = random.pick([0, 1, 3, 8, 12])
         lifetime = random.pick([300, 900, 3_600])
@@ -66,9 +63,11 @@ private final class RefusingWorld: @unchecked Sendable {
 
     func play(_ counts: inout MassRefusals.Counts) {
         Randomness.begin(seed)
-        jobs.reset()
-        finish { [self] in try await run() }
-        jobs.reset()
+        run.jobs.reset()
+        if let problem = run.finish(next: { random.below($0) }, { [self] in try await live() }) {
+            problems.append(problem)
+        }
+        run.jobs.reset()
         counts.worlds += 1
         counts.requests += requests
         counts.refusals += refusals
@@ -83,9 +82,9 @@ private final class RefusingWorld: @unchecked Sendable {
 
     // MARK: A world
 
-    private func run() async throws {
+    private func live() async throws {
         let key = try MemoryKey()
-        let time = time
+        let time = run.time
         let memory = try MemoryVault(firstSlot: key) { time.timestamp }
         var vaults: [Vault] = []
         for _ in 0..<random.between(1, 3) {
@@ -127,14 +126,14 @@ private final class RefusingWorld: @unchecked Sendable {
 
     /// Callers, now and then several at once.
     private func call(_ managers: [UserManager], _ logins: [LoginID], for seconds: Int) async throws {
-        let end = events.now + Int64(seconds) * 1_000
-        while events.now < end {
+        let end = run.events.now + Int64(seconds) * 1_000
+        while run.events.now < end {
             for _ in 0..<random.pick([0, 1, 12]) {
                 let (users, login) = (random.pick(managers), random.pick(logins))
                 let request = random.chance(50) ? TokenRequest.renewed : TokenRequest()
                 _ = Task { _ = try? await users.accessToken(for: .login(login), request) }
             }
-            try await time.sleep(for: .seconds(random.between(1, max(1, seconds / 8))))
+            try await run.time.sleep(for: .seconds(random.between(1, max(1, seconds / 8))))
         }
     }
 
@@ -151,7 +150,9 @@ private final class RefusingWorld: @unchecked Sendable {
         for login in logins {
             let login = try await vault.login(login)
             guard login.failure == nil else { continue }
-            if login.expiresAt.map({ $0 < time.now() }) ?? true { problems.append("\(login.userId) is not renewed") }
+            if login.expiresAt.map({ $0 < run.time.now() }) ?? true {
+                problems.append("\(login.userId) is not renewed")
+            }
         }
     }
 
@@ -191,7 +192,7 @@ private final class RefusingWorld: @unchecked Sendable {
     // MARK: The server
 
     fileprivate func answer(_ form: [String: String]) async -> HTTPReply {
-        try? await time.sleep(for: .milliseconds(random.between(10, 3_000)))
+        try? await run.time.sleep(for: .milliseconds(random.between(10, 3_000)))
         let parts = form["refresh_token"]?.split(separator: "-") ?? []
         guard parts.count == 3, let index = Int(parts[1]), let number = Int(parts[2]) else {
             return SimulatedServer.json("{}")
@@ -206,32 +207,6 @@ private final class RefusingWorld: @unchecked Sendable {
         return SimulatedServer.json(
             #"{"access_token":"access-\#(index)-\#(requests)","token_type":"Bearer","expires_in":\#(lifetime),"#
                 + #""refresh_token":"CANARY-\#(index)-\#(number + 1)"}"#)
-    }
-
-    // MARK: Steps
-
-    /// Lets everything happen until `body` is done.
-    private func finish(_ body: @escaping @Sendable () async throws -> Void) {
-        let end = End()
-        jobs.asProcess(1) {
-            _ = Task {
-                do { try await body() } catch { problems.append("the world broke off: \(error)") }
-                end.isReached = true
-            }
-        }
-        while !end.isReached || !jobs.ready.isEmpty {
-            if !jobs.ready.isEmpty {
-                jobs.run(random.below(jobs.ready.count))
-            } else if let event = events.takeNext() {
-                jobs.asProcess(1) { event.action() }
-            } else {
-                return problems.append("the world does not go on")
-            }
-        }
-    }
-
-    private final class End: @unchecked Sendable {
-        var isReached = false
     }
 }
 

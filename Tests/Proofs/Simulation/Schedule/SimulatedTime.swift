@@ -21,7 +21,9 @@ final class SimulatedTime: TimeSource, @unchecked Sendable {
 
     func sleep(for duration: Duration) async throws {
         let sleeper = Sleeper()
-        let milliseconds = duration.components.seconds * 1_000 + duration.components.attoseconds / 1_000_000_000_000_000
+        // Rounded up: a part of a millisecond would be no time at all, and who waits for it would wait for ever.
+        let (seconds, attoseconds) = duration.components
+        let milliseconds = seconds * 1_000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                 if sleeper.isCancelled { return continuation.resume(throwing: CancellationError()) }

@@ -38,6 +38,7 @@ final class SimulatedStore: VaultStore, @unchecked Sendable {
     var changes: ChangeSignal { base.changes }
     var owner: Int64 { base.owner }
     var ownsItsLock: Bool { way.map(\.isSeen) ?? base.ownsItsLock }
+    var lockLoss: StoreError { base.lockLoss }
     var longestWayToRequest: Duration? { way == nil ? nil : OwnershipRules.longestWayToRequest }
     var longestRenewal: Duration? { way == nil ? nil : OwnershipRules.longestRenewal }
     var readOnlyRefusal: StoreError? { base.readOnlyRefusal }

@@ -117,7 +117,7 @@ final class World: @unchecked Sendable {
         guard hasMachines else { return }
         let room = MachineRoom(self)
         self.room = room
-        ledger.vault.database.owners.judge { [unowned self] owner in
+        ledger.vault.database.owners.decideLiveness { [unowned self] owner in
             room.isAlive(owner, seenBy: jobs.current == 0 ? nil : processes[jobs.current - 1].store.owner)
         }
     }

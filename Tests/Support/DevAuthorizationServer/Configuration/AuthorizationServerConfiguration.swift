@@ -9,6 +9,10 @@ public struct AuthorizationServerConfiguration: Sendable {
         /// FAPI 2.0 Security Profile §5.3.2: pushed requests with PKCE, `private_key_jwt` for the issuer or mutual TLS, and
         /// tokens that are bound.
         case fapi2
+        /// Model Context Protocol, authorization of revision 2026-07-28: PKCE, `resource` in every request for a code or
+        /// a token, open registration with an `application_type`, client-id metadata documents, and a protected resource
+        /// that says where to log in.
+        case mcp
     }
 
     /// Whether a refresh gives a new refresh token.
@@ -61,6 +65,9 @@ public struct AuthorizationServerConfiguration: Sendable {
     public var clients: [RegisteredClient] = [.demo, .demoBasic, .demoPost]
     /// Whether clients may register themselves (RFC 7591); `nil`: no.
     public var registration: RegistrationPolicy?
+    /// Fetches the document of a client whose id is a URL; nil: the server takes no such clients
+    /// (draft-ietf-oauth-client-id-metadata-document-01).
+    public var fetchClientDocument: (@Sendable (_ url: String) async -> [UInt8]?)?
     public var scopes = ["openid", "profile", "offline_access", "read", "write"]
     /// The user who is meant when an authorization request has no `login_hint`.
     public var defaultUser = "alice"
@@ -73,13 +80,24 @@ public struct AuthorizationServerConfiguration: Sendable {
     public var resourceContextClasses: [String] = []
     /// The same: how long ago at most.
     public var resourceMaximumAge: Duration?
+    /// What the resource says of itself (RFC 9728); `nil`: nothing, and it takes every good token.
+    public var protectedResource: ProtectedResourceBehaviour?
     /// Issuers that may vouch for users (RFC 7523 §2.1, RFC 8693), by the `iss` of their tokens, and their keys.
     public var trustedIssuers: [String: RegisteredKey] = [:]
     /// Whether authorization requests must be pushed (RFC 9126 §5).
     public var requiresPushedRequests = false
     /// What clients are held to beyond the RFCs.
     public var strictness = Strictness.none {
-        didSet { if strictness == .fapi2 { requiresPushedRequests = true } }
+        didSet {
+            switch strictness {
+            case .none: break
+            case .fapi2: requiresPushedRequests = true
+            case .mcp:
+                if registration == nil { registration = RegistrationPolicy() }
+                if fetchClientDocument == nil { fetchClientDocument = { url in await ClientDocument.fetch(url) } }
+                if protectedResource == nil { protectedResource = .sample }
+            }
+        }
     }
 
     public var codeLifetime: Duration = .seconds(60)

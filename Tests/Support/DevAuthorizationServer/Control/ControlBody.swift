@@ -54,6 +54,16 @@ struct ControlBody {
         return flag
     }
 
+    func texts(_ name: String) throws(ControlError) -> [String]? {
+        guard let value = members[name] else { return nil }
+        guard case .array(let items) = value, case let texts = items.compactMap(\.string), texts.count == items.count
+        else { throw ControlError(sentence: "\(name) must be an array of strings") }
+        return texts
+    }
+
+    /// Whether the member is there and `null`.
+    func isNull(_ name: String) -> Bool { members[name] == .null }
+
     func object(_ name: String) throws(ControlError) -> [String: JSONValue]? {
         guard let value = members[name] else { return nil }
         guard case .object(let object) = value else { throw ControlError(sentence: "\(name) must be an object") }

@@ -48,7 +48,7 @@ extension ServerCore {
 }
 
 extension ControlBody {
-    fileprivate func choice<Choice: RawRepresentable<String> & CaseIterable>(
+    func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ name: String, _ type: Choice.Type = Choice.self
     ) throws(ControlError) -> Choice? {
         guard let text = try text(name) else { return nil }

@@ -47,6 +47,11 @@ extension ServerCore {
         case (.delete, "behaviour", 1):
             ledger.withLock { $0.behaviours.reset() }
             return .json(behaviourReading)
+        case (.get, "resource", 1): return .json(try resourceReading)
+        case (.post, "resource", 1): return try changeResource(ControlBody(request.body))
+        case (.delete, "resource", 1):
+            protectedResource.withLock { $0 = configuration.protectedResource }
+            return .json(try resourceReading)
         case (.get, "faults", 1): return .json(faults.pending.map(\.json))
         case (.post, "faults", 1): return try addFaults(request.body)
         case (.delete, "faults", 1):
@@ -134,6 +139,9 @@ extension ServerCore {
         "GET /dev/behaviour": "rotation, grace, reuse, nonce check, lifetime and delays, by client",
         "POST /dev/behaviour": "change them for one client, or for all; members in docs/dev-authserver.md",
         "DELETE /dev/behaviour": "restore the behaviour of the command line",
+        "GET /dev/resource": "what /resource says of itself (RFC 9728), and the hostility in force",
+        "POST /dev/resource": "change them; members in docs/dev-authserver.md",
+        "DELETE /dev/resource": "restore the resource of the command line",
         "POST /dev/grants": "issue tokens without a log-in: user, client, scope, dpop_jkt",
         "POST /dev/grants/ID/revoke": "end one grant",
         "POST /dev/grants/ID/expire-access-tokens": "expire its access tokens",

@@ -26,10 +26,12 @@ extension ServerCore {
     func issueGrant(user: String, client id: String, scope: [String], keyThumbprint: String?) -> IssuedGrant? {
         guard let client = clients.client(id) else { return nil }
         let now = clock.age
+        let isNamed = protectedResource.withLock { $0?.requiresResourceIndicator == true }
+        let resources: [String] = isNamed ? [resourceURL] : []
         let tokens = ledger.withLock { ledger in
-            let grant = ledger.openGrant(user: user, client: id, scope: scope, at: now)
+            let grant = ledger.openGrant(user: user, client: id, scope: scope, resources: resources, at: now)
             return ledger.issueTokens(
-                grant: grant, client: client, resources: [], keyThumbprint: keyThumbprint, at: now)
+                grant: grant, client: client, resources: resources, keyThumbprint: keyThumbprint, at: now)
         }
         let lifetime = tokens.access.expiresAt.milliseconds - tokens.access.issuedAt.milliseconds
         return IssuedGrant(

@@ -37,7 +37,7 @@ struct Exchange: Sendable {
     @concurrent private func play(
         _ fault: Fault, _ request: IncomingRequest, _ record: inout RequestRecord, _ writer: consuming ResponseWriter
     ) async throws {
-        try await Task.sleep(for: fault.delay)
+        try await core.faults.delay(for: fault.delay)
         var reply = Reply(.internalServerError)
         if fault.acts {
             reply = await core.reply(to: request, &record)
@@ -48,7 +48,7 @@ struct Exchange: Sendable {
         core.spoil(&reply, fault)
         let isSent = fault.ending == .reply || fault.ending == .closeBody || fault.ending == .resetBody
         core.log(record, status: isSent ? reply.status : nil)
-        try await Task.sleep(for: fault.replyDelay)
+        try await core.faults.delay(for: fault.replyDelay)
         switch fault.ending {
         case .reply: try await write(reply, writer)
         case .close: throw ConnectionEnded()

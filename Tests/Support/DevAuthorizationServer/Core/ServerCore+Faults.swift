@@ -2,12 +2,19 @@ import FoundationEssentials
 import HTTPTypes
 
 extension ServerCore {
-    /// The path below the issuer's. RFC 8414 §3 puts its well-known segment before the issuer's path, OpenID behind it.
+    /// The path below the issuer's. RFC 8414 §3 and RFC 9728 §3.1 put their well-known segments before the issuer's
+    /// path, OpenID behind it.
     func route(of rawPath: String) -> String {
         let prefix = configuration.issuerPath
         let wellKnown = "/.well-known/oauth-authorization-server"
         if prefix.isEmpty || rawPath.hasPrefix("/dev/") { return rawPath }
         if rawPath == wellKnown + prefix { return wellKnown }
+        let resources = Self.resourceWellKnown
+        if rawPath == resources { return resources }
+        if rawPath.hasPrefix(prefix + resources) { return "/" }
+        if rawPath.hasPrefix(resources + prefix + "/") {
+            return resources + rawPath.dropFirst(resources.count + prefix.count)
+        }
         if rawPath == wellKnown || !rawPath.hasPrefix(prefix + "/") { return "/" }
         return String(rawPath.dropFirst(prefix.count))
     }

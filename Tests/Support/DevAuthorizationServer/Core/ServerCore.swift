@@ -27,6 +27,10 @@ final class ServerCore: Sendable {
     let proofs: ProofChecker
     /// Checks proofs at the protected resource.
     let resourceProofs: ProofChecker
+    /// `nil`: the resource says nothing of itself.
+    let protectedResource: Mutex<ProtectedResourceBehaviour?>
+    /// Other servers whose tokens the resource may take.
+    let otherServers = Mutex<[ServerCore]>([])
 
     init(
         configuration: AuthorizationServerConfiguration, port: Int, securePort: Int? = nil, signer: IDTokenSigner
@@ -51,10 +55,12 @@ final class ServerCore: Sendable {
         ledger = Mutex(Ledger(configuration: configuration))
         proofs = ProofChecker(configuration: configuration, clock: clock)
         resourceProofs = ProofChecker(configuration: configuration, clock: clock)
+        protectedResource = Mutex(configuration.protectedResource)
     }
 
     func reply(to request: IncomingRequest, _ record: inout RequestRecord) async -> Reply {
         do throws(OAuthError) {
+            await takeClientDocument(of: request)
             return try await route(request, &record)
         } catch {
             record.outcome = error.code
@@ -68,7 +74,7 @@ final class ServerCore: Sendable {
     ) async throws(OAuthError) -> Reply {
         switch request.path {
         case "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration":
-            return request.method == .get ? discovery : .methodNotAllowed("GET")
+            return request.method == .get ? currentDiscovery : .methodNotAllowed("GET")
         case "/jwks":
             return request.method == .get ? .json(signer.keySet) : .methodNotAllowed("GET")
         case "/authorize":
@@ -99,6 +105,7 @@ final class ServerCore: Sendable {
             guard request.method == .post else { return .methodNotAllowed("POST") }
             return try register(request, &record)
         case let path where path.hasPrefix("/register/"): return try manageRegistration(request, &record)
+        case let path where Self.mayHaveMetadata(path): return resourceMetadata(request, &record)
         case "/resource": return resource(request, &record)
         case let path where path.hasPrefix("/resource/"): return resource(request, &record)
         default:
@@ -129,6 +136,7 @@ final class ServerCore: Sendable {
             guard let query = try? FormParameters(parsing: request.query ?? "") else { break }
             record.client = query["client_id"]
             record.user = query["login_hint"]
+            record.resources = query.resources
         case let path where path == "/resource" || path.hasPrefix("/resource/"):
             let field = request.headers[.authorization]
             secret = field.flatMap { $0.split(separator: " ").last.map(String.init) }

@@ -32,8 +32,9 @@ extension ServerCore {
                 throw .invalidRequest("authorization requests must be pushed", reason: "not pushed")
             }
             let authorization = try AuthorizationRequest(
-                form, client: client, redirectURI: redirectURI, knownScopes: configuration.scopes,
+                form, client: client, redirectURI: redirectURI, knownScopes: knownScopes,
                 resources: try resources(of: form))
+            try checkProfile(authorization)
             return try proceed(authorization, &record)
         } catch {
             record.outcome = error.code
@@ -107,7 +108,8 @@ extension ServerCore {
     ) -> Reply {
         let code = CodeRecord(
             user: user, client: authorization.client.id, redirectURI: authorization.redirectURI,
-            scope: authorization.scope, resources: authorization.resources, challenge: authorization.challenge,
+            scope: granted(authorization.scope), resources: authorization.resources,
+            challenge: authorization.challenge,
             keyThumbprint: authorization.keyThumbprint, openIDNonce: authorization.openIDNonce,
             contextClass: authorization.contextClass, details: authorization.details,
             expiresAt: clock.age + configuration.codeLifetime)
@@ -115,7 +117,7 @@ extension ServerCore {
         record.user = user
         record.note("issued_code", text)
         let location = RedirectURI.adding(
-            [("code", text), ("state", authorization.state), ("iss", issuer)], to: authorization.redirectURI)
+            [("code", text), ("state", authorization.state), ("iss", callbackIssuer)], to: authorization.redirectURI)
         return .redirect(to: location, status: status)
     }
 
@@ -123,7 +125,11 @@ extension ServerCore {
         _ code: String, _ description: String, redirectURI: String, state: String?, _ status: HTTPResponse.Status
     ) -> Reply {
         let location = RedirectURI.adding(
-            [("error", code), ("error_description", description), ("state", state), ("iss", issuer)], to: redirectURI)
+            [("error", code), ("error_description", description), ("state", state), ("iss", callbackIssuer)],
+            to: redirectURI)
         return .redirect(to: location, status: status)
     }
+
+    /// RFC 9207 §2.
+    private var callbackIssuer: String { hostility.contains(.wrongIssuerInCallback) ? Self.stranger : issuer }
 }

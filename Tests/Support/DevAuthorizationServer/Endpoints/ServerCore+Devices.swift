@@ -11,7 +11,7 @@ extension ServerCore {
         let client = try clients.authenticate(request, form: form)
         record.client = client.id
         let scope = try form["scope"].map { text throws(OAuthError) in try ScopeList.parse(text) } ?? ["read"]
-        guard scope.allSatisfy(configuration.scopes.contains) else {
+        guard scope.allSatisfy(knownScopes.contains) else {
             throw .invalidScope("a scope is unknown", reason: "unknown scope")
         }
         let resources = try resources(of: form)
@@ -19,7 +19,7 @@ extension ServerCore {
         let now = clock.age
         let (lifetime, interval) = (configuration.deviceCodeLifetime, configuration.devicePollInterval)
         let device = DeviceRecord(
-            userCode: userCode, client: client.id, scope: scope, resources: resources,
+            userCode: userCode, client: client.id, scope: granted(scope), resources: resources,
             challenge: try AuthorizationRequest.optionalChallenge(form), expiresAt: now + lifetime,
             interval: interval, nextPoll: now + interval)
         let code = ledger.withLock { $0.issueDeviceCode(device) }

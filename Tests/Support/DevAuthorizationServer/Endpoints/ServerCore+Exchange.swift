@@ -34,18 +34,19 @@ extension ServerCore {
         let user = try clients.assertions.subject(
             of: token, issuers: configuration.trustedIssuers, audiences: [issuer, base + "/token"])
         let scope = try form["scope"].map { text throws(OAuthError) in try ScopeList.parse(text) } ?? ["read"]
-        guard scope.allSatisfy(configuration.scopes.contains) else {
+        guard scope.allSatisfy(knownScopes.contains) else {
             throw .invalidScope("a scope is unknown", reason: "unknown scope")
         }
+        let given = granted(scope)
         let resources = try resources(of: form)
         return try withLedger { (ledger, now) throws(OAuthError) in
-            let grant = ledger.openGrant(user: user, client: client.id, scope: scope, resources: resources, at: now)
-            if scope.contains("offline_access") {
+            let grant = ledger.openGrant(user: user, client: client.id, scope: given, resources: resources, at: now)
+            if given.contains("offline_access") {
                 return ledger.issueTokens(
                     grant: grant, client: client, resources: resources, keyThumbprint: key, at: now)
             }
             let (token, record) = ledger.issueAccessToken(
-                grant: grant.id, scope: scope, resources: resources, keyThumbprint: key, at: now)
+                grant: grant.id, scope: given, resources: resources, keyThumbprint: key, at: now)
             return IssuedTokens(grant: grant, accessToken: token, access: record, refreshToken: nil)
         }
     }

@@ -1,4 +1,15 @@
 extension ServerCore {
+    /// Discovery as it is now: a hostile server's is not what it was made as.
+    var currentDiscovery: Reply {
+        let hostility = self.hostility
+        guard hostility.contains(.mismatchedIssuer) || hostility.contains(.noPKCE),
+            case .object(var members)? = JSONValue.parse(discovery.body)
+        else { return discovery }
+        if hostility.contains(.mismatchedIssuer) { members["issuer"] = .string(Self.stranger) }
+        if hostility.contains(.noPKCE) { members.removeValue(forKey: "code_challenge_methods_supported") }
+        return .json(JSONValue.object(members))
+    }
+
     /// RFC 8414 §2 and OpenID Connect Discovery §3 in one document.
     static func metadata(
         _ configuration: AuthorizationServerConfiguration, issuer: String, base: String, secureBase: String?
@@ -38,6 +49,7 @@ extension ServerCore {
             "subject_types_supported": ["public"],
             "id_token_signing_alg_values_supported": [.string(configuration.idTokenAlgorithm.rawValue)],
         ]
+        if configuration.fetchClientDocument != nil { document["client_id_metadata_document_supported"] = true }
         if configuration.registration != nil { document["registration_endpoint"] = .string(base + "/register") }
         if let secureBase {
             document["tls_client_certificate_bound_access_tokens"] = true

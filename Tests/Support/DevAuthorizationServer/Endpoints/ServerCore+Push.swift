@@ -1,6 +1,13 @@
 import HTTPTypes
 
 extension ServerCore {
+    /// Every profile wants PKCE of confidential clients, too.
+    func checkProfile(_ authorization: AuthorizationRequest) throws(OAuthError) {
+        guard configuration.strictness == .none || authorization.challenge != nil else {
+            throw .invalidRequest("code_challenge is missing", reason: "no challenge")
+        }
+    }
+
     /// RFC 9126 §2.
     func push(_ request: IncomingRequest, _ record: inout RequestRecord) -> Reply {
         offeringNonce(request) {
@@ -33,11 +40,9 @@ extension ServerCore {
             throw .invalidRequest("the redirect URI is not registered", reason: "wrong redirect_uri")
         }
         var authorization = try AuthorizationRequest(
-            form, client: client, redirectURI: redirectURI, knownScopes: configuration.scopes,
+            form, client: client, redirectURI: redirectURI, knownScopes: knownScopes,
             resources: try resources(of: form))
-        guard configuration.strictness == .none || authorization.challenge != nil else {
-            throw .invalidRequest("code_challenge is missing", reason: "no challenge")
-        }
+        try checkProfile(authorization)
         if let thumbprint = key.thumbprint {
             // RFC 9449 §10.1
             guard authorization.keyThumbprint == nil || authorization.keyThumbprint == thumbprint else {

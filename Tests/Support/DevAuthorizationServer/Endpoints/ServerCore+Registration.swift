@@ -11,7 +11,7 @@ extension ServerCore {
                 throw Self.badToken("wrong initial access token")
             }
         }
-        let metadata = try Self.metadata(request)
+        let metadata = try registrationMetadata(request)
         let id = "client-" + SecretSource.random(length: 16)
         let (client, secret) = try self.client(id, metadata, secret: nil)
         let registration = ClientRegistry.Registration(
@@ -20,6 +20,21 @@ extension ServerCore {
         clients.registry.put(client, registration)
         record.client = id
         return document(of: client, registration, status: .created)
+    }
+
+    /// Learns of a client whose id is the URL of its metadata, when it is first named. A document that is not good is as if
+    /// there were none.
+    func takeClientDocument(of request: IncomingRequest) async {
+        guard let fetch = configuration.fetchClientDocument,
+            let id = request.query.flatMap({ try? FormParameters(parsing: $0) })?["client_id"]
+                ?? (try? request.form())?["client_id"],
+            id.hasPrefix("https://") || id.hasPrefix("http://127.0.0.1"), clients.client(id) == nil,
+            let bytes = await fetch(id), bytes.count <= 5_000, case .object(let metadata) = JSONValue.parse(bytes),
+            metadata["client_id"]?.string == id, metadata["client_secret"] == nil,
+            let (client, secret) = try? self.client(id, metadata, secret: nil), secret == nil
+        else { return }
+        clients.registry.put(
+            client, ClientRegistry.Registration(metadata: metadata, token: SecretSource.random(length: 43)))
     }
 
     /// RFC 7592 §2.
@@ -33,7 +48,7 @@ extension ServerCore {
         switch request.method {
         case .get: break
         case .put:
-            let metadata = try Self.metadata(request)
+            let metadata = try registrationMetadata(request)
             guard metadata["client_id"]?.string == id else {
                 throw .invalidRequest("client_id is not that of the registration", reason: "wrong client_id")
             }
@@ -84,13 +99,7 @@ extension ServerCore {
     private func client(
         _ id: String, _ metadata: [String: JSONValue], secret known: String?
     ) throws(OAuthError) -> (RegisteredClient, secret: String?) {
-        guard case .array(let values)? = metadata["redirect_uris"], case let uris = values.compactMap(\.string),
-            !uris.isEmpty, uris.count == values.count
-        else { throw OAuthError("invalid_redirect_uri", "redirect_uris is missing", reason: "no redirect_uris") }
-        guard uris.allSatisfy({ $0.hasPrefix("https://") || $0.hasPrefix("http://127.0.0.1") }) else {
-            throw OAuthError(
-                "invalid_redirect_uri", "a redirect URI is neither https nor loopback", reason: "redirect_uri")
-        }
+        let uris = try redirectURIs(metadata)
         let method = metadata["token_endpoint_auth_method"]?.string ?? "client_secret_basic"
         let secret = known ?? "cs_" + configuration.secretMarker + SecretSource.random(length: 43)
         let authentication: RegisteredClient.Authentication
@@ -116,16 +125,41 @@ extension ServerCore {
         return (client, method.hasPrefix("client_secret") ? secret : nil)
     }
 
+    private func redirectURIs(_ metadata: [String: JSONValue]) throws(OAuthError) -> [String] {
+        guard case .array(let values)? = metadata["redirect_uris"], case let uris = values.compactMap(\.string),
+            !uris.isEmpty, uris.count == values.count
+        else { throw OAuthError("invalid_redirect_uri", "redirect_uris is missing", reason: "no redirect_uris") }
+        guard configuration.strictness == .mcp else {
+            guard uris.allSatisfy({ $0.hasPrefix("https://") || $0.hasPrefix("http://127.0.0.1") }) else {
+                throw OAuthError(
+                    "invalid_redirect_uri", "a redirect URI is neither https nor loopback", reason: "redirect_uri")
+            }
+            return uris
+        }
+        // A client's own document may leave it out.
+        let named = metadata["application_type"]
+        let types = ApplicationType.allCases.filter { named == nil || named?.string == $0.rawValue }
+        guard !types.isEmpty else { throw Self.badMetadata("application_type must be web or native") }
+        guard uris.allSatisfy({ uri in types.contains { $0.accepts(redirectURI: uri) } }) else {
+            throw OAuthError(
+                "invalid_redirect_uri", "a redirect URI does not fit the application_type", reason: "redirect_uri")
+        }
+        return uris
+    }
+
     /// The keys of `jwks`, each as its own text.
     private static func keys(_ metadata: [String: JSONValue]) -> [String] {
         guard case .object(let set)? = metadata["jwks"], case .array(let keys)? = set["keys"] else { return [] }
         return keys.compactMap { key in (try? JSONEncoder().encode(key)).map { String(decoding: $0, as: UTF8.self) } }
     }
 
-    private static func metadata(_ request: IncomingRequest) throws(OAuthError) -> [String: JSONValue] {
+    private func registrationMetadata(_ request: IncomingRequest) throws(OAuthError) -> [String: JSONValue] {
         guard request.headers[.contentType]?.lowercased().hasPrefix("application/json") == true,
             case .object(let members)? = JSONValue.parse(request.body)
-        else { throw badMetadata("the body is not a JSON object") }
+        else { throw Self.badMetadata("the body is not a JSON object") }
+        guard configuration.strictness != .mcp || members["application_type"] != nil else {
+            throw Self.badMetadata("application_type is missing")
+        }
         return members
     }
 

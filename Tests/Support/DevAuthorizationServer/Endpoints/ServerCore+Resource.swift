@@ -4,9 +4,10 @@ import Synchronization
 extension ServerCore {
     /// A protected resource: Bearer by RFC 6750, DPoP by RFC 9449 §7.
     func resource(_ request: IncomingRequest, _ record: inout RequestRecord) -> Reply {
+        let behaviour = protectedResource.withLock { $0 }
         var reply: Reply
         do throws(OAuthError) {
-            let (access, grant) = try authorized(request, &record)
+            let (access, grant) = try authorized(request, behaviour, &record)
             reply = Reply.json(
                 [
                     "user": .string(grant.user), "client": .string(grant.client),
@@ -18,6 +19,7 @@ extension ServerCore {
             record.outcome = error.code
             record.reason = error.reason
             reply = Reply(error.status, headers: error.headers)
+            if let behaviour { reply.headers[values: .wwwAuthenticate] = challenges(of: error, behaviour) }
         }
         if reply.headers[.dpopNonce] == nil, request.headers[.dpop] != nil, let nonce = resourceProofs.offerNonce() {
             reply.headers[.dpopNonce] = nonce
@@ -25,9 +27,7 @@ extension ServerCore {
         return reply.uncached
     }
 
-    private func authorized(
-        _ request: IncomingRequest, _ record: inout RequestRecord
-    ) throws(OAuthError) -> (AccessRecord, Grant) {
+    private func presentedToken(_ request: IncomingRequest) throws(OAuthError) -> (scheme: String, token: String) {
         let fields = request.headers[values: .authorization]
         guard let field = fields.first else {
             // RFC 6750 §3.1: a request without authentication learns no error code.
@@ -38,17 +38,21 @@ extension ServerCore {
             throw Challenge.bearer.error("invalid_request", reason: "malformed authorization", status: .badRequest)
         }
         let scheme = parts[0].lowercased()
-        let challenge = scheme == "dpop" ? Challenge.dpop : .bearer
         guard scheme == "dpop" || scheme == "bearer" else {
             throw Challenge.none.error("missing_token", reason: "unknown scheme")
         }
-        let token = String(parts[1])
-        let now = clock.age
-        guard let (access, grant) = ledger.withLock({ $0.liveAccess(token, at: now) }) else {
+        return (scheme, String(parts[1]))
+    }
+
+    private func authorized(
+        _ request: IncomingRequest, _ behaviour: ProtectedResourceBehaviour?, _ record: inout RequestRecord
+    ) throws(OAuthError) -> (AccessRecord, Grant) {
+        let (scheme, token) = try presentedToken(request)
+        let challenge = scheme == "dpop" ? Challenge.dpop : .bearer
+        guard let (access, grant) = liveAccess(token, behaviour) else {
             throw challenge.error("invalid_token", reason: "unknown, expired or revoked token")
         }
-        // RFC 8707 §2: a token for other resources is none for this one.
-        guard access.resources.isEmpty || access.resources.contains(base + request.path) else {
+        guard isMeant(access.resources, for: base + request.path, behaviour) else {
             throw challenge.error("invalid_token", reason: "wrong audience")
         }
         // RFC 8705 §3: what the connection shows must be what the token is bound to.
@@ -56,16 +60,58 @@ extension ServerCore {
             throw challenge.error("invalid_token", reason: "wrong certificate")
         }
         switch (scheme, access.keyThumbprint) {
-        case ("bearer", nil): break
+        case ("bearer", nil):
+            guard behaviour?.requiresDPoP != true else {
+                throw Challenge.dpop.error("invalid_token", reason: "unbound token")
+            }
         case ("dpop", .some(let key)): try checkProof(of: request, token: token, key: key, &record)
         // §7.2: a bound token must not pass as a Bearer token, nor the other way round.
         case ("bearer", _): throw Challenge.dpop.error("invalid_token", reason: "bound token as Bearer")
         default: throw Challenge.bearer.error("invalid_token", reason: "Bearer token as DPoP")
         }
-        guard isStrongEnough(grant, at: now) else {
+        guard isStrongEnough(grant, at: clock.age) else {
             throw challenge.stepUp(configuration.resourceContextClasses, configuration.resourceMaximumAge)
         }
+        if let behaviour { try checkScope(of: access, for: request.path, challenge, behaviour) }
         return (access, grant)
+    }
+
+    /// The token, if a server issued it that the resource names.
+    private func liveAccess(
+        _ token: String, _ behaviour: ProtectedResourceBehaviour?
+    ) -> (record: AccessRecord, grant: Grant)? {
+        var servers = [self]
+        if let named = behaviour?.authorizationServers {
+            servers = (servers + otherServers.withLock { $0 }).filter { named.contains($0.issuer) }
+        }
+        for server in servers {
+            let now = server.clock.age
+            if let found = server.ledger.withLock({ $0.liveAccess(token, at: now) }) { return found }
+        }
+        return nil
+    }
+
+    /// RFC 8707 §2: a token for other resources is none for this one. Where the resource has metadata, a token for a URL
+    /// above the path is good, too.
+    private func isMeant(_ audience: [String], for url: String, _ behaviour: ProtectedResourceBehaviour?) -> Bool {
+        guard let behaviour else { return audience.isEmpty || audience.contains(url) }
+        guard !audience.isEmpty else { return !behaviour.requiresResourceIndicator }
+        return audience.contains { url == $0 || url.hasPrefix($0 + "/") }
+    }
+
+    /// RFC 6750 §3.1.
+    private func checkScope(
+        of access: AccessRecord, for path: String, _ challenge: Challenge, _ behaviour: ProtectedResourceBehaviour
+    ) throws(OAuthError) {
+        let needed = behaviour.scope(ofPath: path)
+        if behaviour.hostility.contains(.endlessStepUp) {
+            let scope = needed ?? behaviour.challengeScope ?? behaviour.scopesSupported.first ?? "read"
+            throw challenge.insufficientScope(scope, reason: "endless step-up")
+        }
+        guard let needed else { return }
+        guard needed.split(separator: " ").allSatisfy({ access.scope.contains(String($0)) }) else {
+            throw challenge.insufficientScope(needed, reason: "missing scope")
+        }
     }
 
     /// RFC 9470 §3.
@@ -111,6 +157,13 @@ private enum Challenge {
         if !classes.isEmpty { value += ", acr_values=\"\(classes.joined(separator: " "))\"" }
         if let age { value += ", max_age=\"\(age.components.seconds)\"" }
         error.headers[.wwwAuthenticate] = value
+        return error
+    }
+
+    func insufficientScope(_ scope: String, reason: String) -> OAuthError {
+        var error = error("insufficient_scope", reason: reason, status: .forbidden)
+        guard let value = error.headers[.wwwAuthenticate] else { return error }
+        error.headers[.wwwAuthenticate] = value + ", scope=\"\(scope)\""
         return error
     }
 

@@ -149,12 +149,14 @@ extension ServerCore {
         }
         let scope = try form["scope"].map { text throws(OAuthError) in try ScopeList.parse(text) } ?? ["read"]
         let personal = ["openid", "profile", "offline_access"]
-        guard scope.allSatisfy({ configuration.scopes.contains($0) && !personal.contains($0) }) else {
+        let known = knownScopes
+        guard scope.allSatisfy({ known.contains($0) && !personal.contains($0) }) else {
             throw .invalidScope("a scope is unknown, or is about a user", reason: "unknown scope")
         }
+        let given = granted(scope)
         let resources = try resources(of: form)
         return try withLedger { (ledger, now) throws(OAuthError) in
-            ledger.issueOwnToken(of: client, scope: scope, resources: resources, keyThumbprint: key, at: now)
+            ledger.issueOwnToken(of: client, scope: given, resources: resources, keyThumbprint: key, at: now)
         }
     }
 

@@ -250,7 +250,7 @@ struct DoctorTests {
         (0, DoctorFinding.Level.ok), (4, .ok), (-5, .warning), (59, .warning), (60, .problem), (-86_000, .problem),
     ])
     func aClockThatIsOffIsJudgedByHowMuch(_ seconds: Int, _ level: DoctorFinding.Level) {
-        let finding = ClockCheckup.judged(.seconds(seconds), "acme")
+        let finding = ClockCheckup.finding(.seconds(seconds), "acme")
         #expect(finding.level == level)
         #expect(finding.level == .ok || finding.text.contains(seconds > 0 ? "s ahead of" : "s behind"))
     }

@@ -24,11 +24,10 @@ struct HealthTests {
     }
 
     @Test func aRefusedClientIsAProblemEverywhere() async throws {
-        try await World.with({ $0.accessTokenLifetime = .seconds(2) }) { world in
-            let alice = try await world.logIn("alice")
+        try await World.with { world in
+            let alice = try await world.logInExpired("alice")
             let before = try await Self.findings(world)
             #expect(Self.levels(before.all, "provider") == ["ok"])
-            try await Task.sleep(for: .seconds(2))
             let words = #"{"error":"invalid_client","error_description":"the secret has expired"}"#
             world.server.faults.add(
                 .status(401, headers: ["Content-Type": "application/json"], body: words).times(0))
@@ -59,17 +58,14 @@ struct HealthTests {
     }
 
     @Test func heldLoginsAreListedAndBecomeAProblem() async throws {
-        try await World.with({ $0.accessTokenLifetime = .seconds(4) }) { world in
-            let alice = try await world.logIn("alice")
+        try await World.with { world in
+            let alice = try await world.logInExpired("alice")
             try await world.ok("restore", "hold", "--yes")
             #expect(try await world.ok("login", "list", "--state", "held").output.hasPrefix(alice))
             #expect(try await world.ok("login", "list", "--count", "--json").json["held"] as? Int == 1)
             #expect(try await Self.state(world)["heldByRestore"] as? Int == 1)
             let endings = try await world.ok("report", "--dying", "1d", "--json").json["endings"] as? [[String: Any]]
             #expect(endings?.map { $0["cause"] as? String } == ["held"])
-            while try await world.ok("login", "show", alice, "--json").json["state"] as? String != "tokenExpired" {
-                try await Task.sleep(for: .milliseconds(200))
-            }
             // A warning may be meant; that users are without tokens never is.
             let found = try await Self.findings(world, "--accept", "login")
             #expect(found.status == 3)
@@ -96,9 +92,8 @@ struct HealthTests {
     }
 
     @Test func metricsAreWrittenAndReplaceNothingElse() async throws {
-        try await World.with({ $0.accessTokenLifetime = .seconds(2) }) { world in
-            try await world.logIn("alice")
-            try await Task.sleep(for: .seconds(2))
+        try await World.with { world in
+            try await world.logInExpired("alice")
             let path = world.harness.path("tokenvault.prom")
             try await world.ok("maintain", "--once", "--metrics-file", path)
             let text = try String(contentsOfFile: path, encoding: .utf8)

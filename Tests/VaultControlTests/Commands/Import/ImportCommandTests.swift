@@ -1,6 +1,7 @@
 import EngineSupport
 import DevAuthorizationServer
 import Foundation
+import TestSupport
 import Testing
 import VaultControl
 
@@ -131,7 +132,7 @@ import VaultControl
     /// The reports of real processes fill a pipe that is read up to some byte: so each is killed in the middle of its work.
     @Test func aKilledRunIsRunAgain() async throws {
         try await World.with { world in
-            let rows = 16_000
+            let rows = Depth.pick(brief: 8_000, nightly: 16_000, deep: 16_000)
             let text = (1...rows).map { number in
                 #"{"user":"u\#(number)","provider":"acme","subject":"s\#(number)","refresh_token":"CANARY-\#(number)"}"#
             }.joined(separator: "\n")

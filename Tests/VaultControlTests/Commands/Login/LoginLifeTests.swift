@@ -94,6 +94,9 @@ struct LoginLifeTests {
             let login = try await world.logIn("alice")
             try await world.ok("login", "terminate", login, "--reason", "unauthorized", "--yes")
             #expect(try await Self.ids(world, "--state", "terminated") == [login])
+            let shown = try await world.ok("login", "show", login, "--json").json
+            #expect(shown["terminationReason"] as? String == "unauthorized")
+            try await world.fails(.loginDead, "login", "terminate", login, "--reason", "unauthorized", "--yes")
             try await world.fails(.usage, "login", "terminate", login, "--reason", "bored", "--yes")
             #expect(
                 try await world.ok("events", "--json").output.contains(#""reason":"unauthorized""#))
@@ -115,7 +118,7 @@ struct LoginLifeTests {
                 try await world.ok("report", "--json").json["endings"] as? [[String: Any]])
             #expect(endings.map { $0["login"] as? String } == [login])
             #expect(endings.map { $0["cause"] as? String } == ["grantExpires"])
-            #expect(try await world.ok("report", "--state", "dead").output.isEmpty)
+            try await world.fails(.usage, "report", "--state", "dead")
         }
     }
 }

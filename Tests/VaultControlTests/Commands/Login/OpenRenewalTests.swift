@@ -31,7 +31,7 @@ struct OpenRenewalTests {
             "limits":{"connectSeconds":1,"timeoutSeconds":1}}
             """)
         try await world.ok("provider", "update", "acme", "--profile-file", profile, "--yes")
-        try await eventually { try await step(world, login) == "takeOverStalled" }
+        try await eventually(every: .seconds(1)) { try await step(world, login) == "takeOverStalled" }
         return terminal
     }
 

@@ -16,6 +16,24 @@ struct ProfileCommandTests {
         return findings.map { "\($0["missing"] as? Bool == true ? "missing" : "note"): \($0["text"] ?? "")" }
     }
 
+    /// Bluesky's clients are registered nowhere.
+    @Test func aClientThatIsItsDocumentIsTold() async throws {
+        let harness = try Harness()
+        #expect(try await harness.run("init").status == 0)
+        let endpoints = [
+            "--token-endpoint", "https://bsky.example/token", "--issuer", "https://bsky.example",
+            "--authorization-endpoint", "https://bsky.example/authorize", "--client-auth", "none",
+        ]
+        for (name, id, words) in [
+            ("b1", "app-1", "this id is none"), ("b2", "https://app.example/c.json", "what to serve there"),
+        ] {
+            let added = try await harness.run(
+                ["provider", "add", name, "--profile", "bluesky", "--client-id", id] + endpoints)
+            #expect(added.status == 0, "\(added.error)")
+            #expect(added.error.contains(words) && added.error.contains("provider client-metadata \(name)"))
+        }
+    }
+
     @Test func theShippedProfilesAreListedWithoutAVault() async throws {
         let result = try await Harness().run("provider", "profiles", "--json", environment: [:])
         #expect(result.status == 0)
@@ -97,9 +115,48 @@ struct ProfileCommandTests {
             let findings = try #require(try doctor.json["findings"] as? [[String: Any]])
             let secret = try #require(findings.first { $0["check"] as? String == "clientSecret" })
             #expect(secret["level"] as? String == "warning")
-            try await world.ok("provider", "update", "shops", "--client-secret-expires", "2000d", "--yes")
+            let updated = try await world.ok(
+                "provider", "update", "shops", "--client-secret-expires", "2099-05-31", "--yes")
+            #expect(updated.output.contains("\t2099-05-31T00:00:00Z\n"), "\(updated.output)")
             try await world.ok("provider", "update", "shops", "--remove", "client-secret-expires", "--yes")
             let shown = try await world.ok("provider", "show", "shops", "--json").json
+            #expect(shown["clientSecretExpiresAt"] is NSNull)
+        }
+    }
+
+    @Test func anEndpointOfEachLogInIsNotTested() async throws {
+        try await World.with { world in
+            let profile = try world.harness.file(
+                "shops.json",
+                """
+                {"profile":2,"name":"shops","source":[{"url":"https://a.example","read":"2026-01-31"}],
+                "variables":{"shop":{"says":"the shop's name","example":"acme-store"}}}
+                """)
+            let endpoint = "\(world.server.base)/{shop}/token"
+            try await world.ok(
+                "provider", "add", "shops", "--profile-file", profile, "--client-id", "c", "--client-auth", "none",
+                "--token-endpoint", endpoint, "--authorization-endpoint", "https://a.example/authorize",
+                "--allow-insecure-loopback")
+            let findings = try Self.findings(try await world.ok("provider", "test", "shops", "--json"))
+            let note = "note: not tested without a value of {shop}: token endpoint; with one: --variable shop="
+            #expect(findings.contains(note + "acme-store"), "\(findings)")
+            #expect(world.server.log.tokenRequests().isEmpty)
+            // With a value, that address is asked, which this server does not have.
+            let given = try await world.harness.run("provider", "test", "shops", "--variable", "shop=acme", "--json")
+            #expect(given.status == 9)
+            #expect(try Self.findings(given).contains { $0.contains("/acme/token, answers 404") }, "\(given.output)")
+        }
+    }
+
+    /// A client that no longer has a secret has none that ends.
+    @Test func theEndOfASecretGoesWithIt() async throws {
+        try await World.with { world in
+            let file = try world.harness.file("secret", "CANARY-secret")
+            try await world.ok(
+                "provider", "add", "p", "--client-id", "c", "--token-endpoint", "https://a.example/t",
+                "--client-secret-file", file, "--client-secret-expires", "20d")
+            try await world.ok("provider", "update", "p", "--client-auth", "none", "--yes")
+            let shown = try await world.ok("provider", "show", "p", "--json").json
             #expect(shown["clientSecretExpiresAt"] is NSNull)
         }
     }
@@ -197,7 +254,7 @@ struct ProfileCommandTests {
         for path in [harness.path("none"), file] {
             let result = try await harness.run("provider", "profiles", "--dir", path)
             #expect(result.status == 2)
-            let words = ["cannot be read as a directory", "there is no directory"]
+            let words = ["is not a directory", "there is no directory"]
             #expect(words.contains(where: result.error.contains), "\(result.error)")
         }
     }

@@ -25,6 +25,29 @@ struct ProviderUpdateCommandTests {
         try await world.ok("provider", "show", "acme", "--json").json.compactMapValues { $0 as? String }
     }
 
+    @Test func aFurtherSecretIsAddedToThoseThatThereAre() async throws {
+        try await World.with { world in
+            func file(_ name: String) throws -> String {
+                let path = world.harness.path(name)
+                try Data("CANARY-\(name)".utf8).write(to: URL(filePath: path))
+                try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+                return path
+            }
+            let (first, second, third) = (try file("first"), try file("second"), try file("third"))
+            try await world.ok(
+                "provider", "update", "acme", "--client-auth", "client_secret_basic", "--client-secret-file", first,
+                "--yes")
+            for path in [second, third, second] {
+                try await world.ok("provider", "update", "acme", "--second-client-secret-file", path, "--yes")
+            }
+            let shown = try await world.ok("provider", "show", "acme", "--json").json
+            #expect(shown["clientSecretCount"] as? Int == 3)
+            let same = try await world.fails(
+                .usage, "provider", "update", "acme", "--second-client-secret-file", first, "--yes")
+            #expect(same.error.contains("cannot follow itself"))
+        }
+    }
+
     @Test func aChangeIsToldBeforeAndAfterAndIsInTheAuditLog() async throws {
         try await World.with { world in
             let entries = try #require(try await world.ok("status", "--json").json["auditEntries"] as? Int)

@@ -100,7 +100,7 @@ struct RequestCommandTests {
             let cases: [(arguments: [String], words: String)] = [
                 ([resource, "--user", "alice"], "a token goes to https URLs only"),
                 (["http://api.example/", "--user", "alice", "--allow-insecure-loopback"], "https URLs only"),
-                (["https://alice:pw@api.example/", "--user", "alice"], "not a URL to which a request can go"),
+                (["https://alice:pw@api.example/", "--user", "alice"], "the URL names a user"),
                 (["https://api.example/a b", "--user", "alice"], "not a URL to which a request can go"),
                 (["/me", "--user", "alice"], "not a URL to which a request can go"),
                 (["https://api.example/"], "no login specified"),

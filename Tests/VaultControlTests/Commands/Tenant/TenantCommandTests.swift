@@ -158,7 +158,8 @@ struct TenantCommandTests {
 
             #expect(try await world.fails(.usage, "tenant", "erase", "contoso").error.contains("--yes"))
             #expect(
-                try await world.fails(.notFound, "tenant", "erase", "nobody", "--yes").error.contains("no such tenant"))
+                try await world.fails(.notFound, "tenant", "erase", "nobody", "--yes").error.contains(
+                    "no tenant nobody"))
             let erased = try await world.ok("tenant", "erase", "contoso", "--yes", "--json").json
             #expect(erased["users"] as? Int == 2)
             #expect((erased["remainingProviders"] as? [Any])?.isEmpty == true)

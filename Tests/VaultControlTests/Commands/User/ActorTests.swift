@@ -17,9 +17,8 @@ struct ActorTests {
     private static func kinds(_ rows: [[String: Any]]) -> [String] { rows.compactMap { $0["kind"] as? String } }
 
     @Test func rowsNameTheOperatorAndNoService() async throws {
-        try await World.with({ $0.accessTokenLifetime = .seconds(2) }) { world in
-            try await world.logIn("alice")
-            try await Task.sleep(for: .seconds(2))
+        try await World.with { world in
+            try await world.logInExpired("alice")
             try await world.ok("maintain", "--once")
             try await world.ok("user", "disable", "alice", "--yes")
             let rows = try await Self.rows(world)

@@ -1,0 +1,21 @@
+import FoundationEssentials
+
+/// Directories that the command line names.
+enum InputDirectory {
+    /// The names of what is in it.
+    ///
+    /// - Parameters:
+    ///   - option: the option that names it.
+    ///   - hint: what to do if it is not there.
+    static func names(in path: String, _ option: String, hint: String) throws(Failure) -> [String] {
+        if let names = try? FileManager.default.contentsOfDirectory(atPath: path) { return names }
+        let name = Printable.path(path)
+        let (message, hint) =
+            switch FileKind(path) {
+            case nil: ("there is no directory \(name) (\(option))", hint)
+            case .directory?: ("\(name) (\(option)) cannot be read", "let this user read it: chmod u+rx \(name)")
+            case _?: ("\(name) (\(option)) is not a directory", "name a directory: \(option) DIRECTORY")
+            }
+        throw Failure(.notFound, code: "directoryMissing", message, hints: [hint])
+    }
+}

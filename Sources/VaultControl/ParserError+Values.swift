@@ -1,0 +1,39 @@
+import ArgumentParser
+
+/// Superfluous arguments that belong to an option.
+extension ParserError {
+    /// `provider drift accept acme`: a flag without its hyphens, in the place of a name.
+    func flag(of command: any ParsableCommand.Type) -> String? {
+        let shape = CommandShape(of: command)
+        let given = GivenArguments(arguments)?.all.filter { $0.taken.kind == "positional" }.compactMap(\.value) ?? []
+        guard let word = given.first(where: { shape["--" + $0]?.takesValue == false }) else { return nil }
+        let rest = arguments.dropFirst(words.count).filter { $0 != word }.map { Printable.shortened($0) }
+        let line = SecretArguments.redact((words + rest).joined(separator: " "), arguments: arguments)
+        return "an option has two hyphens: vaultctl \(line) --\(word)"
+    }
+
+    /// `--accept keySlots backup`: a further value of a repeatable option.
+    func repeated(_ word: String, of command: any ParsableCommand.Type) -> String? {
+        guard let index = arguments.lastIndex(of: word), index > 1, case let option = arguments[index - 2],
+            let taken = CommandShape(of: command)[option], taken.takesValue, taken.isRepeating
+        else { return nil }
+        let values = [arguments[index - 1], word]
+        if words == ["request"], ["--header", "-H"].contains(option), !values[0].contains(":") {
+            return "a field is one argument: \(option) '\(Printable.shortened(values[0])): VALUE'"
+        }
+        let each = values.map { SecretArguments.mayBeSecret($0) ? "…" : Printable.shortened($0) }
+        return "repeat the option for each: " + each.map { "\(option) \($0)" }.joined(separator: " ")
+    }
+
+    /// `shop=acme` belongs to a log-in.
+    func assignment(_ word: String, of command: any ParsableCommand.Type) -> String? {
+        guard let equals = word.firstIndex(of: "="), equals != word.startIndex,
+            word[..<equals].allSatisfy({ $0.isLetter || $0.isNumber || "_.-".contains($0) })
+        else { return nil }
+        let shape = CommandShape(of: command)
+        let options = OptionNames.names(of: command).filter { shape[$0]?.valueName == "name=value" }
+        guard !options.isEmpty else { return nil }
+        let shown = SecretArguments.mayBeSecret(word) ? "\(word[..<equals])=…" : Printable.shortened(word)
+        return "a value goes with its option: " + options.map { "\($0) \(shown)" }.joined(separator: ", or ")
+    }
+}
