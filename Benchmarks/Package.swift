@@ -9,6 +9,7 @@ let package = Package(
         .package(name: "token-vault", path: ".."),
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1"),
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
     ],
     targets: [
@@ -47,6 +48,11 @@ let package = Package(
                 .product(name: "TokenVaultHTTP", package: "token-vault"),
                 .product(name: "TokenVaultTesting", package: "token-vault"),
             ]
+        ),
+        // The HTTP server alone, beside `vaultctl serve`.
+        .executableTarget(
+            name: "constant-server",
+            dependencies: ["BenchProgram", .product(name: "Hummingbird", package: "hummingbird")]
         ),
         // Apart from all others, which link no libpq.
         .executableTarget(

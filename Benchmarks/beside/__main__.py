@@ -1,5 +1,6 @@
 """The command line of `Benchmarks/peers`."""
 import argparse
+import functools
 import os
 import shutil
 import signal
@@ -7,30 +8,43 @@ import subprocess
 import sys
 import tempfile
 
-from . import cells, day, flight, growth, machine, report, server, servers, speed, tick, upkeep
+from . import cells, day, flight, growth, machine, report, serve, server, servers, speed, tick, upkeep
 from .fleet import Fleet
 
 # Opening comes before what makes files grow.
-ROWS = ("cells", "reads", "opening", "commits", "flight", "tick", "upkeep", "server", "growth", "day")
+ROWS = ("cells", "reads", "opening", "commits", "flight", "tick", "upkeep", "server", "serve", "growth", "day")
 BENCHMARKS = os.path.join(machine.ROOT, "Benchmarks")
 
 
 class Programs:
-    """Release builds: found in `--binaries`, or built."""
+    """Release builds: found in `--binaries`, or built. Each is needed only by the rows that use it."""
+
+    NAMES = {
+        "bench": "vault-bench", "worker": "vault-worker", "server_bench": "server-bench", "constant": "constant-server",
+        "vaultctl": "vaultctl", "probe": "storage-probe", "authserver": "dev-authserver"}
 
     def __init__(self, folders: list[str]):
         self.folders = folders or self.build()
-        self.bench, self.worker, self.server_bench, self.vaultctl, self.probe, self.authserver = (
-            self.find(name)
-            for name in ("vault-bench", "vault-worker", "server-bench", "vaultctl", "storage-probe", "dev-authserver"))
-        made = os.path.join(BENCHMARKS, ".build", "peers")
-        self.sqlcipher, self.reference, self.server_reference = (
-            os.path.join(made, name) for name in ("sqlcipher", "reference", "server"))
+
+    def __getattr__(self, name: str) -> str:
+        if name not in self.NAMES:
+            raise AttributeError(name)
+        setattr(self, name, self.find(self.NAMES[name]))
+        return getattr(self, name)
+
+    @functools.cached_property
+    def reference(self) -> str:
         sources = [os.path.join(BENCHMARKS, "reference", f"{name}.c") for name in ("cell", "vault", "update", "reference")]
-        self.compile(self.reference, *sources, "-lsqlite3", "-lsodium")
-        self.compile(self.sqlcipher, os.path.join(BENCHMARKS, "beside", "sqlcipher.c"), "-lsqlcipher")
+        return self.compile("reference", *sources, "-lsqlite3", "-lsodium")
+
+    @functools.cached_property
+    def sqlcipher(self) -> str:
+        return self.compile("sqlcipher", os.path.join(BENCHMARKS, "beside", "sqlcipher.c"), "-lsqlcipher")
+
+    @functools.cached_property
+    def server_reference(self) -> str:
         headers = machine.first_line("pg_config", "--includedir")
-        self.compile(self.server_reference, os.path.join(BENCHMARKS, "reference", "server.c"), f"-I{headers}", "-lpq")
+        return self.compile("server", os.path.join(BENCHMARKS, "reference", "server.c"), f"-I{headers}", "-lpq")
 
     def build(self) -> list[str]:
         folders = []
@@ -49,9 +63,11 @@ class Programs:
                 return os.path.abspath(path)
         raise SystemExit(f"peers: there is no {name} in {' '.join(self.folders)}")
 
-    def compile(self, target: str, *arguments: str) -> None:
+    def compile(self, name: str, *arguments: str) -> str:
+        target = os.path.join(BENCHMARKS, ".build", "peers", name)
         flags = ["-O2", "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror"]
         subprocess.run(["gcc", *flags, "-o", target, *arguments], check=True)
+        return target
 
 
 class Servers:
@@ -159,6 +175,8 @@ def run(row: str, results, place: str, programs, started: Servers, fleets: Fleet
         upkeep.run(results, fleets.fleet(options.logins), rounds)
     elif row == "server":
         server.run(results, programs, started, place, rounds, min(options.logins, 10_000))
+    elif row == "serve":
+        serve.run(results, fleets.fleet(min(options.logins, 10_000)), place, rounds)
     elif row == "growth":
         growth.run(results, os.path.dirname(place), programs, rounds, options.big)
     else:

@@ -26,6 +26,8 @@ class Fleet:
     def connection(self, name: str) -> str:
         if name == "redis":
             return self.servers.redis.url
+        if name == "redis-unix":
+            return self.servers.redis.unix
         if name == "postgres-unix":
             return self.servers.postgres.unix
         if name.startswith("postgres"):
@@ -35,8 +37,8 @@ class Fleet:
         return path
 
     def fill(self, name: str, logins: int | None = None) -> None:
-        table = {"postgres-unix": "postgres-aesgcm", "postgres-pipelined": "postgres-aesgcm", "C": "TokenVault",
-                 "SQLCipher, all pages cached": "SQLCipher"}.get(name, name)
+        table = {"postgres-unix": "postgres-aesgcm", "postgres-pipelined": "postgres-aesgcm", "redis-unix": "redis",
+                 "C": "TokenVault", "SQLCipher, all pages cached": "SQLCipher"}.get(name, name)
         if table in self.filled:
             return
         self.filled.add(table)
@@ -54,7 +56,7 @@ class Fleet:
         return os.path.join(self.place, "sqlcipher.db")
 
     def client(self, name: str, verb: str, *arguments: str) -> str:
-        kind = "postgres-aesgcm" if name == "postgres-unix" else name
+        kind = {"postgres-unix": "postgres-aesgcm", "redis-unix": "redis"}.get(name, name)
         return output(sys.executable, "-m", "beside.client", kind, self.connection(name), verb, *arguments)
 
     def time(self, name: str, verb: str, count: int, seed: int, threads: int = 1, logins: int | None = None) -> float:

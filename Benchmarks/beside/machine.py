@@ -45,6 +45,7 @@ def versions() -> dict:
     return found | {
         "Python": platform.python_version(), "SQLite": sqlite3.sqlite_version,
         "PostgreSQL": first_line("pg_config", "--version"), "Redis": first_line("redis-server", "--version"),
+        "h2load": first_line("h2load", "--version"),
         "SQLCipher": first_line("sqlcipher", "-version"), "Swift": first_line("swiftc", "--version"),
     }
 

@@ -116,10 +116,12 @@ class Postgres(Server):
 class Redis(Server):
     def __init__(self, place: str, fsync: str = "always"):
         self.place, self.port = os.path.join(place, "redis"), free_port()
+        self.socket = os.path.join(self.place, "socket")
         os.mkdir(self.place, 0o700)
         self.process = subprocess.Popen(
             ["redis-server", "--bind", "127.0.0.1", "--port", str(self.port), "--dir", self.place,
-             "--appendonly", "yes", "--appendfsync", fsync, "--save", ""], stdout=subprocess.DEVNULL)
+             "--unixsocket", self.socket, "--appendonly", "yes", "--appendfsync", fsync, "--save", ""],
+            stdout=subprocess.DEVNULL)
         self.wait_until(self.answers, "Redis")
 
     def answers(self) -> bool:
@@ -133,6 +135,10 @@ class Redis(Server):
     @property
     def url(self) -> str:
         return self.database(0)
+
+    @property
+    def unix(self) -> str:
+        return f"unix://{self.socket}"
 
     def database(self, number: int) -> str:
         return f"redis://127.0.0.1:{self.port}/{number}"

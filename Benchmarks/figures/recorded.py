@@ -5,7 +5,7 @@ import os
 import statistics
 
 RESULTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "results")
-ROWS = ("flight", "day", "reads", "commits", "opening", "growth", "tick", "upkeep", "cells", "server")
+ROWS = ("flight", "day", "reads", "commits", "opening", "growth", "tick", "upkeep", "cells", "server", "serve")
 NAMES = {
     "C": "C, the same vault and cells", "sqlite-fernet": "sqlite3 + Fernet (Python)",
     "sqlalchemy-encrypted": "SQLAlchemy, encrypted columns", "postgres-aesgcm": "PostgreSQL + AES-GCM, loopback",

@@ -143,6 +143,23 @@ def server_table() -> str:
     return table(["work", "program", "half take at most", "99 of 100", "a second"], rows)
 
 
+def serve_table() -> str:
+    found = collections.defaultdict(list)
+    for sample in samples("serve"):
+        found[sample["work"], sample["name"]].append(sample)
+    columns = {
+        "mean_us": "on average", "p50_us": "half take at most", "p99_us": "99 of 100", "rate": "a second",
+        "cpu_us": "the server's processor time"}
+
+    def cell(some: list[dict], part: str) -> str:
+        if part not in some[0]:
+            return ""
+        return short(statistics.median(sample[part] for sample in some)) + (" µs" if part.endswith("_us") else "")
+
+    rows = [[work, name, *(cell(some, part) for part in columns)] for (work, name), some in found.items()]
+    return table(["asked by", "who answers", *columns.values()], rows)
+
+
 def machine_table() -> str:
     rows = []
     for document in documents():
@@ -199,4 +216,4 @@ def cost_table() -> str:
 
 TABLES = (
     cost_table, reads_table, commits_table, thousand_table, opening_table, flight_table, day_table, growth_table, tick_table, upkeep_table,
-    cells_table, server_table, plain_table, goals_table, machine_table)
+    cells_table, server_table, serve_table, plain_table, goals_table, machine_table)

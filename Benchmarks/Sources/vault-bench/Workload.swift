@@ -41,24 +41,28 @@ struct Workload: Sendable {
         try await UserManager(vault: vault, transport: ScriptedTransport())
     }
 
-    /// A vault of `logins` users with one login each. Their tokens are good for a day.
-    func make() async throws {
+    /// A vault of `logins` users with one login at each provider. Their tokens are good for a day.
+    func make(providers: [String] = ["acme"]) async throws {
         try KeyFiles.generate(at: key)
         let opened = try await Vault.create(at: vault, unlockedBy: .keyFile(key))
         let users = try await users(of: opened)
-        try await opened.addProvider(
-            ProviderRegistration(
-                name: "acme", issuer: Issuer("https://issuer.example"),
-                tokenEndpoint: EndpointURL("https://issuer.example/token"), clientID: ClientID("bench")))
+        for name in providers {
+            try await opened.addProvider(
+                ProviderRegistration(
+                    name: name, issuer: Issuer("https://\(name).example"),
+                    tokenEndpoint: EndpointURL("https://\(name).example/token"), clientID: ClientID("bench")))
+        }
         let expiresAt = Date().addingTimeInterval(86_400)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for worker in 0..<128 {
                 group.addTask {
                     for number in stride(from: worker, to: logins, by: 128) {
-                        _ = try await users.addLogin(
-                            userId: Self.userId(number), provider: "acme",
-                            accessToken: Self.token(number, generation: 0), expiresAt: expiresAt,
-                            refreshToken: RefreshToken("refresh-\(number)-" + String(repeating: "y", count: 80)))
+                        for name in providers {
+                            _ = try await users.addLogin(
+                                userId: Self.userId(number), provider: name,
+                                accessToken: Self.token(number, generation: 0), expiresAt: expiresAt,
+                                refreshToken: RefreshToken("refresh-\(number)-" + String(repeating: "y", count: 80)))
+                        }
                     }
                 }
             }
@@ -67,15 +71,21 @@ struct Workload: Sendable {
         await opened.close()
     }
 
-    func read(_ order: [String], prints: Bool = true) async throws {
+    /// The users' logins at this provider; nil: their only ones.
+    ///
+    /// - Parameter known: Whether each has been read before, which does not count.
+    func read(_ order: [String], at provider: String? = nil, known: Bool = false, prints: Bool = true) async throws {
         let users = try await users(of: open())
         var bytes = 0
-        let elapsed = try await ContinuousClock().measure {
+        func pass() async throws {
             for user in order {
-                guard let token = try await users.validAccessToken(for: .user(user)) else { throw NoToken() }
+                let login: LoginRef = if let provider { .user(user, provider: provider) } else { .user(user) }
+                guard let token = try await users.validAccessToken(for: login) else { throw NoToken() }
                 bytes += token.accessToken.reveal().utf8.count
             }
         }
+        if known { try await pass() }
+        let elapsed = try await ContinuousClock().measure { try await pass() }
         if prints { report(elapsed, order.count, bytes) }
     }
 
@@ -95,12 +105,14 @@ struct Workload: Sendable {
         report(elapsed, order.count, bytes)
     }
 
-    func await(_ order: [String]) async throws {
+    func await(_ order: [String], known: Bool = false) async throws {
         let users = try await users(of: open())
         var bytes = 0
-        let elapsed = try await ContinuousClock().measure {
+        func pass() async throws {
             for user in order { bytes += try await users.accessToken(userId: user).accessToken.reveal().utf8.count }
         }
+        if known { try await pass() }
+        let elapsed = try await ContinuousClock().measure { try await pass() }
         report(elapsed, order.count, bytes)
     }
 

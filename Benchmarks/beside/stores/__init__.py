@@ -8,7 +8,7 @@ import importlib
 NAMES = {
     "sqlite-fernet": "sqlite_fernet", "sqlalchemy-encrypted": "sqlalchemy_encrypted", "postgres-aesgcm": "postgres_aesgcm",
     "postgres-pipelined": "postgres_aesgcm", "postgres-pgcrypto": "postgres_pgcrypto", "redis": "redis_hash",
-    "msal-file": "msal_file",
+    "msal-file": "msal_file", "socket": "token_socket",
 }
 
 
