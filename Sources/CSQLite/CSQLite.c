@@ -1,4 +1,5 @@
 #include "CSQLite.h"
+#include <string.h>
 
 int vault_db_config_flag(sqlite3 *connection, int option, int value, int *result) {
     return sqlite3_db_config(connection, option, value, result);
@@ -42,6 +43,42 @@ int vault_wal_frames(sqlite3 *connection, unsigned *frames, unsigned *pageSize) 
     *pageSize = size == 1 ? 65536 : size;
     *frames = ((unsigned volatile *)region)[4];
     return SQLITE_OK;
+}
+
+int vault_wal_index(sqlite3 *connection, const void **index) {
+    sqlite3_file *file = 0;
+    void volatile *region = 0;
+    *index = 0;
+    int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (code != SQLITE_OK) return code;
+    if (!file || !file->pMethods || file->pMethods->iVersion < 2 || !file->pMethods->xShmMap) return SQLITE_ERROR;
+    code = file->pMethods->xShmMap(file, 0, 32768, 0, &region);
+    if (code == SQLITE_OK) *index = (const void *)region;
+    return code;
+}
+
+static void load(const unsigned long long *words, vault_wal_header *header) {
+    for (int i = 0; i < 6; i++) header->words[i] = __atomic_load_n(&words[i], __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+}
+
+int vault_wal_header_read(const void *index, vault_wal_header *header) {
+    vault_wal_header second;
+    load(index, header);
+    load((const unsigned long long *)index + 6, &second);
+    /* The fifth byte of the second word says whether the header has been made. */
+    int is_made = ((const unsigned char *)header)[12] != 0;
+    return is_made && memcmp(header, &second, sizeof second) == 0;
+}
+
+int vault_wal_header_is(const void *index, const vault_wal_header *known) {
+    const unsigned long long *words = index;
+    unsigned long long difference = 0;
+    for (int i = 0; i < 6; i++) difference |= __atomic_load_n(&words[i], __ATOMIC_RELAXED) ^ known->words[i];
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    for (int i = 0; i < 6; i++) difference |= __atomic_load_n(&words[6 + i], __ATOMIC_RELAXED) ^ known->words[i];
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return difference == 0;
 }
 
 int vault_is_alone(sqlite3 *connection) {

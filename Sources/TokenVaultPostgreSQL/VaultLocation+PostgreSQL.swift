@@ -48,21 +48,19 @@ private struct PostgreSQLEngine: VaultEngine {
     var description: String { address.display }
 
     func create(
-        firstSlot: any SlotMaker, label: String, recipients: [Recipient], trustsFileSystem: Bool, by actor: AuditActor?,
-        clock: @escaping @Sendable () -> Timestamp
+        firstSlot: any SlotMaker, label: String, recipients: [Recipient], options: VaultOptions
     ) throws -> any VaultStore {
         try PostgreSQLVaultStore.create(
-            at: address, state: state, firstSlot: firstSlot, label: label, recipients: recipients, by: actor,
-            clock: clock)
+            at: address, state: state, firstSlot: firstSlot, label: label, recipients: recipients,
+            by: options.actor?.kept, clock: options.clock)
     }
 
     func open(
-        unlocker: any SlotUnlocker, migrate: Bool, policy: UnlockingPolicy, trustsFileSystem: Bool,
-        by actor: AuditActor?, clock: @escaping @Sendable () -> Timestamp
+        unlocker: any SlotUnlocker, policy: UnlockingPolicy, options: VaultOptions
     ) throws -> any VaultStore {
         try PostgreSQLVaultStore.open(
-            at: address, state: state, unlocker: unlocker, migrate: migrate, policy: policy, by: actor,
-            clock: clock)
+            at: address, state: state, unlocker: unlocker, migrate: options.migrate, policy: policy,
+            by: options.actor?.kept, clock: options.clock)
     }
 
     func migrations(trustsFileSystem: Bool) throws -> [MigrationStep] {

@@ -4,6 +4,9 @@ package struct Bytes16: Hashable, Comparable, Sendable {
     private let second: UInt64
 
     package static let byteCount = 16
+
+    /// All bits, of which those of a random value or a keyed hash find a place in a table as they are.
+    package var words: (UInt64, UInt64) { (first, second) }
     package static let zero = Bytes16(first: 0, second: 0)
 
     private init(first: UInt64, second: UInt64) {

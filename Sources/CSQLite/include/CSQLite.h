@@ -27,6 +27,26 @@ int vault_read_file(sqlite3 *connection, unsigned char *bytes, int count);
 int vault_wal_frames(sqlite3 *connection, unsigned *frames, unsigned *pageSize);
 
 /*
+ * Where this process has mapped the WAL index, whose header stands at its beginning twice; null if it has not. It stays there
+ * until the connection is closed. To be called by a connection that has read.
+ */
+int vault_wal_index(sqlite3 *connection, const void **index);
+
+/* One copy of the header: 48 bytes, of which each commit and each restart of the WAL changes some. */
+typedef struct {
+    unsigned long long words[6];
+} vault_wal_header;
+
+/* Copies the header; 0 if its two copies differ, because somebody is writing it or has died of it, or if there is none. */
+int vault_wal_header_read(const void *index, vault_wal_header *header);
+
+/*
+ * Whether both copies are as they were. A commit is acknowledged only after both have changed, so a reader that finds either
+ * unchanged sees a moment before that.
+ */
+int vault_wal_header_is(const void *index, const vault_wal_header *known);
+
+/*
  * SQLITE_OK if no other connection has the database open; SQLITE_BUSY if one does. In WAL mode each connection that has
  * read holds a shared lock on the database file until it is closed, so that an exclusive one is had by the only connection
  * alone: SQLite asks in this way whether a connection that is closed is the last. The lock is given back at once.

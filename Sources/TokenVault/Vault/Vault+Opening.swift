@@ -35,13 +35,10 @@ extension Vault {
         options: VaultOptions = .init()
     ) async throws -> Vault {
         let source = try await source.resolved()
-        let (clock, actor) = (options.clock, options.actor?.kept)
-        let trustsFileSystem = options.trustsFileSystem
         let store = try await offThePool {
             try location.engine.create(
                 firstSlot: try source.maker(), label: source.defaultLabel,
-                recipients: try recipients.map { try Recipient(text: $0) }, trustsFileSystem: trustsFileSystem,
-                by: actor, clock: clock)
+                recipients: try recipients.map { try Recipient(text: $0) }, options: options)
         }
         // A vault that is new has no note yet.
         var options = options
@@ -71,16 +68,12 @@ extension Vault {
         in location: VaultLocation, unlockedBy source: KeySource, options: VaultOptions = .init()
     ) async throws -> Vault {
         let source = try await source.resolved()
-        let (clock, actor) = (options.clock, options.actor?.kept)
         let pin = VaultPin(of: location.description, in: options.stateDirectory)
         var unlocking = options.unlockingPolicy
         if source.runsPrograms { unlocking.likelySlot = pin.likelySlot }
-        let (migrate, policy) = (options.migrate, unlocking)
-        let trustsFileSystem = options.trustsFileSystem
+        let policy = unlocking
         let store = try await offThePool {
-            try location.engine.open(
-                unlocker: try source.unlocker(), migrate: migrate, policy: policy,
-                trustsFileSystem: trustsFileSystem, by: actor, clock: clock)
+            try location.engine.open(unlocker: try source.unlocker(), policy: policy, options: options)
         }
         try await requirePinned(store, pin, options)
         return Vault(

@@ -26,16 +26,12 @@ public struct VaultLocation: Sendable, CustomStringConvertible {
 /// A storage engine for vaults. Calls may block; they throw ``StoreError``.
 package protocol VaultEngine: Sendable, CustomStringConvertible {
     /// Makes a vault. Wherever the process is killed, there is a whole vault then, or nothing.
-    ///
-    /// - Parameter actor: Whom the trail names, from its first row on.
     func create(
-        firstSlot: any SlotMaker, label: String, recipients: [Recipient], trustsFileSystem: Bool, by actor: AuditActor?,
-        clock: @escaping @Sendable () -> Timestamp
+        firstSlot: any SlotMaker, label: String, recipients: [Recipient], options: VaultOptions
     ) throws -> any VaultStore
 
     func open(
-        unlocker: any SlotUnlocker, migrate: Bool, policy: UnlockingPolicy, trustsFileSystem: Bool,
-        by actor: AuditActor?, clock: @escaping @Sendable () -> Timestamp
+        unlocker: any SlotUnlocker, policy: UnlockingPolicy, options: VaultOptions
     ) throws -> any VaultStore
 
     /// The schema's past and pending migrations. Needs no key.
@@ -50,21 +46,21 @@ private struct SQLiteEngine: VaultEngine {
     var description: String { path }
 
     func create(
-        firstSlot: any SlotMaker, label: String, recipients: [Recipient], trustsFileSystem: Bool, by actor: AuditActor?,
-        clock: @escaping @Sendable () -> Timestamp
+        firstSlot: any SlotMaker, label: String, recipients: [Recipient], options: VaultOptions
     ) throws -> any VaultStore {
         try SQLiteVaultStore.create(
-            at: path, firstSlot: firstSlot, label: label, recipients: recipients, trustsFileSystem: trustsFileSystem,
-            by: actor, clock: clock)
+            at: path, firstSlot: firstSlot, label: label, recipients: recipients,
+            trustsFileSystem: options.trustsFileSystem, cachedLogins: options.cachedLogins, by: options.actor?.kept,
+            clock: options.clock)
     }
 
     func open(
-        unlocker: any SlotUnlocker, migrate: Bool, policy: UnlockingPolicy, trustsFileSystem: Bool,
-        by actor: AuditActor?, clock: @escaping @Sendable () -> Timestamp
+        unlocker: any SlotUnlocker, policy: UnlockingPolicy, options: VaultOptions
     ) throws -> any VaultStore {
         try SQLiteVaultStore.open(
-            at: path, unlocker: unlocker, migrate: migrate, policy: policy, trustsFileSystem: trustsFileSystem,
-            by: actor, clock: clock)
+            at: path, unlocker: unlocker, migrate: options.migrate, policy: policy,
+            trustsFileSystem: options.trustsFileSystem, cachedLogins: options.cachedLogins, by: options.actor?.kept,
+            clock: options.clock)
     }
 
     func migrations(trustsFileSystem: Bool) throws -> [MigrationStep] {

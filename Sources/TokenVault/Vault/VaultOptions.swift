@@ -24,6 +24,9 @@ public struct VaultOptions: Sendable {
     /// opens just this vault, and not another one in its place. Nil: the service's `STATE_DIRECTORY`, or
     /// `~/.local/state/tokenvault`. Only vaults with such key slots have a pin.
     public var stateDirectory: String?
+    /// How many logins are kept in memory, sealed as they are in the vault's file, so that reading one again asks the file
+    /// nothing as long as nothing has changed. Each takes some 3 KiB; 0: none. A vault on a server keeps none.
+    public var cachedLogins: Int
     /// Whether such a key opens a vault without a pin, because the vault's origin is known or the caller inspects it.
     package var trustsUnpinned = false
     /// The person whom the audit trail names for changes; nil: none, as for a service.
@@ -57,7 +60,8 @@ public struct VaultOptions: Sendable {
         sessionEvents: SessionEventOptions = .init(),
         passphraseMemoryLimit: Int = 1024 * 1024 * 1024,
         witness: VaultWitness? = nil,
-        stateDirectory: String? = nil
+        stateDirectory: String? = nil,
+        cachedLogins: Int = 4_096
     ) {
         self.migrate = migrate
         self.trustsFileSystem = trustsFileSystem
@@ -67,5 +71,6 @@ public struct VaultOptions: Sendable {
         self.passphraseMemoryLimit = passphraseMemoryLimit
         self.witness = witness
         self.stateDirectory = stateDirectory
+        self.cachedLogins = cachedLogins
     }
 }

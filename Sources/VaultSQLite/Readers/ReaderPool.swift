@@ -5,11 +5,16 @@ import VaultStorage
 struct OpenReader: @unchecked Sendable {
     let connection: Connection
     let reader: Reader
+    let caching: CachedReading?
 
     /// - Parameter opened: a connection to the vault, which this reader takes over.
-    init(_ database: Database, _ context: VaultContext, _ opened: Connection? = nil) throws(StoreError) {
+    init(
+        _ database: Database, _ context: VaultContext, _ opened: Connection? = nil, cache: RowCache? = nil
+    ) throws(StoreError) {
         connection = if let opened { opened } else { try database.connect() }
         try connection.configure(isReader: true)
+        caching = if let cache { CachedReading(connection, cache) } else { nil }
+        connection.cursors = caching
         reader = try Reader(connection, context)
     }
 }
@@ -28,12 +33,16 @@ final class ReaderPool: Sendable {
     private let database: Database
     private let context: VaultContext
     private let place: VaultFileIdentity
+    let cache: RowCache?
     private let state: Mutex<State>
 
-    init(_ database: Database, _ context: VaultContext, _ place: VaultFileIdentity, first: OpenReader) {
+    init(
+        _ database: Database, _ context: VaultContext, _ place: VaultFileIdentity, _ cache: RowCache?, first: OpenReader
+    ) {
         self.database = database
         self.context = context
         self.place = place
+        self.cache = cache
         state = Mutex(State(idle: [first]))
     }
 
@@ -41,7 +50,16 @@ final class ReaderPool: Sendable {
     func read<R>(_ body: (Reader) throws(StoreError) -> R) throws(StoreError) -> R {
         let open = try take()
         defer { giveBack(open) }
-        do throws(StoreError) { return try open.reader.readNewest(body) } catch { throw explain(error) }
+        open.caching?.hasServed = false
+        do throws(StoreError) { return try open.reader.readNewest(body) } catch {
+            guard let caching = open.caching, caching.hasServed, error.mayBeOfStoredRows else {
+                throw explain(error)
+            }
+            caching.cache.removeAll()
+            caching.isOff = true
+            defer { caching.isOff = false }
+            do throws(StoreError) { return try open.reader.readNewest(body) } catch { throw explain(error) }
+        }
     }
 
     /// Reads on a connection of its own, so that those of the pool stay free for others.
@@ -74,7 +92,7 @@ final class ReaderPool: Sendable {
     private func makeReader() throws(StoreError) -> OpenReader {
         guard database.access.isWritable else { return try OpenReader(database, context) }
         let reader: OpenReader
-        do throws(StoreError) { reader = try OpenReader(database, context) } catch {
+        do throws(StoreError) { reader = try OpenReader(database, context, cache: cache) } catch {
             // Apparent damage may be another file.
             try place.checkNames()
             throw error
@@ -103,5 +121,15 @@ final class ReaderPool: Sendable {
             return state.idle
         }
         for reader in idle { reader.connection.close(checkpointing: checkpointing) }
+    }
+}
+
+extension StoreError {
+    /// Whether the database may know better: not if it only says what the user's logins are.
+    fileprivate var mayBeOfStoredRows: Bool {
+        switch code {
+        case .notFound, .ambiguousLogin, .closed: false
+        default: true
+        }
     }
 }

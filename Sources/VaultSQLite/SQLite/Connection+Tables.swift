@@ -3,7 +3,10 @@ import VaultMigrations
 import VaultStorage
 
 extension Connection: TableAccess {
-    func cursor(_ query: Query) throws(StoreError) -> any RowCursor { try statement(query) }
+    func cursor(_ query: Query) throws(StoreError) -> any RowCursor {
+        if let cursor = try cursors?.cursor(query) { return cursor }
+        return try statement(query)
+    }
 
     var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
 

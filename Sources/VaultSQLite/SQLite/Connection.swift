@@ -15,6 +15,8 @@ import VaultStorage
     var owners: (any Ownership)?
     /// Announces a long snapshot to all processes, until the returned object is released.
     var announceLongReading: @Sendable () -> AnyObject? = { nil }
+    /// Asked for a cursor first. Set for the store's readers, if it keeps rows in memory.
+    var cursors: (any CursorSource)?
     /// By the address of their SQL text.
     private var statements: [UInt: Statement] = [:]
     /// By query number.
@@ -56,6 +58,7 @@ import VaultStorage
     /// The connection must not be used afterwards.
     /// - Parameter checkpointing: see ``checkpointsWhenLast()``.
     func close(checkpointing: Bool = false) {
+        cursors = nil
         statements = [:]
         queries = []
         if isClosed || isAbandoned { return }
@@ -129,6 +132,11 @@ import VaultStorage
     /// Whether no transaction is open. SQLite rolls back on its own after some errors.
     var isOutsideTransaction: Bool { unsafe sqlite3_get_autocommit(handle) != 0 }
 
+    /// Whether no transaction is open, and no query under way holds a snapshot.
+    var hasNoSnapshot: Bool {
+        unsafe sqlite3_get_autocommit(handle) != 0 && sqlite3_txn_state(handle, "main") == SQLITE_TXN_NONE
+    }
+
     /// As long as pages that change in random order fit into the cache, each is written to the log once. With SQLite's
     /// 2 MiB, an import's batch is written and read several times over. The log also keeps its file at the size that it
     /// reaches between two checkpoints, because writing a truncated part again costs as much as before.
@@ -195,6 +203,12 @@ import VaultStorage
     func error(_ code: Int32) -> StoreError {
         StoreError(sqlite: code, systemError: unsafe sqlite3_system_errno(handle))
     }
+}
+
+/// Has cursors of its own for some queries.
+protocol CursorSource: AnyObject {
+    /// Nil: the query's own statement is used.
+    func cursor(_ query: Query) throws(StoreError) -> (any RowCursor)?
 }
 
 extension Connection.Access {

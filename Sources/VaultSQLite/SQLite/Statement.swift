@@ -83,6 +83,21 @@ import VaultStorage
 
     // MARK: Columns
 
+    var columnCount: Int { Int(unsafe sqlite3_column_count(handle)) }
+
+    enum StorageClass {
+        case null, integer, blob, other
+    }
+
+    func storageClass(_ column: Int32) -> StorageClass {
+        switch unsafe sqlite3_column_type(handle, column) {
+        case SQLITE_NULL: .null
+        case SQLITE_INTEGER: .integer
+        case SQLITE_BLOB: .blob
+        default: .other
+        }
+    }
+
     func isNull(_ column: Int32) -> Bool { unsafe sqlite3_column_type(handle, column) == SQLITE_NULL }
 
     func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }

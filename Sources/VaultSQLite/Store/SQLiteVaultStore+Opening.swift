@@ -8,7 +8,7 @@ extension SQLiteVaultStore {
     /// killed, the result is a complete vault or nothing.
     package static func create(
         at path: String, firstSlot: any SlotMaker, label: String, recipients: [Recipient] = [],
-        trustsFileSystem: Bool = false, by actor: AuditActor? = nil,
+        trustsFileSystem: Bool = false, cachedLogins: Int = cachedLogins, by actor: AuditActor? = nil,
         clock: @escaping @Sendable () -> Timestamp
     ) throws(StoreError) -> SQLiteVaultStore {
         let file = try VaultFile(path, trustsFileSystem: trustsFileSystem)
@@ -18,7 +18,7 @@ extension SQLiteVaultStore {
         let context = draft.context(clock)
         context.actor = actor
         do throws(StoreError) {
-            return try SQLiteVaultStore(file, Database(file.path), context)
+            return try SQLiteVaultStore(file, Database(file.path), context, cachedLogins: cachedLogins)
         } catch {
             // The file cannot be opened here, so no process has it open.
             for suffix in ["", "-wal", "-shm", ".lock"] { NamedFile(file.path + suffix).discard() }
@@ -31,10 +31,11 @@ extension SQLiteVaultStore {
     ///   - migrate: whether to migrate an older schema, after a snapshot; otherwise it is refused.
     ///   - policy: the cost limits of trying the key slots.
     ///   - trustsFileSystem: whether to use a file system that is not known to be local.
+    ///   - cachedLogins: how many logins' rows are kept in memory, sealed; 0: none.
     ///   - actor: the actor in the trail, also for what the opening itself records.
     package static func open(
         at path: String, unlocker: any SlotUnlocker, migrate: Bool = false, policy: UnlockingPolicy = .init(),
-        trustsFileSystem: Bool = false, by actor: AuditActor? = nil,
+        trustsFileSystem: Bool = false, cachedLogins: Int = cachedLogins, by actor: AuditActor? = nil,
         clock: @escaping @Sendable () -> Timestamp
     ) throws(StoreError) -> SQLiteVaultStore {
         let file = try VaultFile(path, trustsFileSystem: trustsFileSystem)
@@ -57,7 +58,7 @@ extension SQLiteVaultStore {
         context.actor = actor
         let isUnreported = try WriteTransaction.hasUnreportedMigrations(connection)
         let database = Database(file.path, access: connection.access, liveness: liveness)
-        let store = try SQLiteVaultStore(file, database, context, connection)
+        let store = try SQLiteVaultStore(file, database, context, cachedLogins: cachedLogins, connection)
         if database.access.isWritable {
             snapshots.removeExpired(before: schemaVersion, now: clock())
             try store.noteDepartedOwners(connection)

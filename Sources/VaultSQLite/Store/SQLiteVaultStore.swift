@@ -16,9 +16,15 @@ package final class SQLiteVaultStore: Sendable {
     let spoolFile: Spool
     package let changes = ChangeSignal()
 
-    /// - Parameter opened: the connection that inspected the vault. The store's first reader takes it over.
+    /// How many logins' rows are kept in memory if the caller does not say.
+    package static let cachedLogins = 4_096
+
+    /// - Parameters:
+    ///   - cachedLogins: How many logins' rows are kept in memory, sealed; 0: none.
+    ///   - opened: the connection that inspected the vault. The store's first reader takes it over.
     init(
-        _ file: VaultFile, _ database: Database, _ context: VaultContext, _ opened: Connection? = nil
+        _ file: VaultFile, _ database: Database, _ context: VaultContext, cachedLogins: Int,
+        _ opened: Connection? = nil
     ) throws(StoreError) {
         self.context = context
         let isWritable = database.access.isWritable
@@ -37,9 +43,11 @@ package final class SQLiteVaultStore: Sendable {
         opened?.announceLongReading = database.announceLongReading
         self.database = database
         let place = VaultFileIdentity(file, lock, database.liveness)
-        let first = try OpenReader(database, context, opened)
+        // Where nothing is written here, another machine may write.
+        let cache = isWritable ? RowCache(capacity: cachedLogins, place) : nil
+        let first = try OpenReader(database, context, opened, cache: cache)
         if isWritable { try place.learnFiles(first.connection) }
-        readers = ReaderPool(database, context, place, first: first)
+        readers = ReaderPool(database, context, place, cache, first: first)
         writer = WriterThread(changes) { [database] in WriteBatch(database, context, place) }
         spoolFile = Spool(at: file.spoolPath, in: file.parent, context, lock)
         ownerLock = lock

@@ -28,11 +28,11 @@ extension Query {
 
     // MARK: Users and logins
 
-    static let sessionsOfUser = select(
+    package static let sessionsOfUser = select(
         userColumns + loginColumns, from: .user, joins: [loginsIfAny],
         where: [.equal(Table.user["blindIndex"], 1)], order: [.up(Table.login["id"])])
 
-    static let sessionOfLogin = select(
+    package static let sessionOfLogin = select(
         userColumns + loginColumns, from: .login, joins: [owner], where: [.equal(Table.login["handle"], 1)])
 
     static let login = select(

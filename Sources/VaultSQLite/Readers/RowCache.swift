@@ -1,0 +1,279 @@
+import Platform
+import Synchronization
+import VaultCrypto
+import VaultStorage
+
+/// The rows of logins that were read last, sealed as they are in the vault, for as long as they are the newest.
+///
+/// The WAL index says without a system call whether there has been a commit. If so, the trail says whose rows it may have
+/// changed: a change of a user, or of one of their logins, has a row there, or the user would not be accepted later. A commit
+/// that the trail does not know empties the cache. See ADR 0149.
+final class RowCache: Sendable {
+    struct Key: Equatable {
+        let query: Int
+        let value: Bytes16
+
+        init(_ query: Int, _ value: Bytes16) {
+            self.query = query
+            self.value = value
+        }
+    }
+
+    private struct Entry {
+        let key: Key
+        /// nil: there are too many rows.
+        let rows: CachedRows?
+        let user: Bytes16
+        /// The end of the trail when they were read.
+        let head: Int64
+    }
+
+    private struct State {
+        /// Whether the trail has been read.
+        var hasBegun = false
+        /// The newest commit that the cache knows, and the end of the trail at that commit.
+        var header = WALIndex.Header()
+        var head: Int64 = 0
+        /// Where the trail has the last change of a user, of those who have changed since the cache was empty.
+        var changes: [Bytes16: Int64] = [:]
+        /// Groups of ``ways`` each. A key, which is a random number or a keyed hash, has a place in one group; what is used
+        /// moves towards its beginning, and what is new takes its end.
+        var entries: [Entry?]
+        /// What was asked for lately and was not here, by a part of its key: only what is asked for twice is worth keeping.
+        var askedFor: [UInt32]
+        /// Whether somebody reads the trail.
+        var isReading = false
+        /// Reads that the database was not asked for, in all, and when the trail was read last.
+        var served = 0
+        var servedBefore = 0
+        /// How often in a row the trail was read for nearly nothing, since commits come faster than reads, and how many reads
+        /// go by before it is read again.
+        var wasted = 0
+        var pause = 0
+
+        init(capacity: Int) {
+            let groups = max(1, capacity / RowCache.ways)
+            entries = [Entry?](repeating: nil, count: groups * RowCache.ways)
+            askedFor = [UInt32](repeating: 0, count: 2 * groups * RowCache.ways)
+        }
+
+        func group(of key: Key) -> Int {
+            Int(truncatingIfNeeded: key.value.words.0 % UInt64(truncatingIfNeeded: entries.count / RowCache.ways))
+                * RowCache.ways
+        }
+
+        /// Whether it has been asked for before, as far as is remembered.
+        mutating func isAskedForAgain(_ key: Key) -> Bool {
+            let bits = key.value.words.1 &+ UInt64(truncatingIfNeeded: key.query)
+            let place = Int(truncatingIfNeeded: bits % UInt64(truncatingIfNeeded: askedFor.count))
+            let mark = UInt32(truncatingIfNeeded: bits >> 32) | 1
+            if askedFor[place] == mark { return true }
+            askedFor[place] = mark
+            return false
+        }
+
+        mutating func put(_ entry: Entry) {
+            let first = group(of: entry.key)
+            let group = first..<first + RowCache.ways
+            let place =
+                group.first { entries[$0]?.key == entry.key } ?? group.first { entries[$0] == nil } ?? first
+                + RowCache.ways - 1
+            entries[place] = entry
+        }
+
+        mutating func removeAll() {
+            for place in entries.indices { entries[place] = nil }
+            changes = [:]
+        }
+    }
+
+    private static let ways = 8
+    /// Rows of the trail that are read at most; after more commits the cache is emptied.
+    private static let mostChanges = 256
+    /// Users whose changes are remembered.
+    private static let mostChangedUsers = 4_096
+    /// Nanoseconds between two looks at the names of the vault's files.
+    private static let lookInterval: Int64 = 5_000_000
+    /// The longest pause is of 256 reads.
+    private static let mostWasted = 11
+
+    private let place: VaultFileIdentity
+    private let lastLook = Atomic<Int64>(0)
+    private let state: Mutex<State>
+
+    /// - Parameter capacity: How many results it holds; nil is returned for 0.
+    init?(capacity: Int, _ place: VaultFileIdentity) {
+        guard capacity > 0 else { return nil }
+        self.place = place
+        state = Mutex(State(capacity: min(capacity, 1 << 20)))
+    }
+
+    /// The newest rows of a query; nil if the caller must ask the database.
+    ///
+    /// - Parameter read: Reads all rows on this connection; nil if there are too many.
+    func rows(
+        _ key: Key, _ reading: CachedReading, _ read: () throws(StoreError) -> CachedRows?
+    ) throws(StoreError) -> CachedRows? {
+        // What an older snapshot shows is not the newest any more, and a snapshot shows one moment alone.
+        guard !reading.isOff, reading.connection.hasNoSnapshot, isInPlace, let index = reading.index else { return nil }
+        switch look(key, index) {
+        case .found(let rows):
+            reading.hasServed = true
+            return rows
+        case .tooMany, .unknown, .notNow: return nil
+        case .changed:
+            guard try readTrail(reading.connection, index) else { return nil }
+            switch look(key, index) {
+            case .found(let rows):
+                reading.hasServed = true
+                return rows
+            case .missing: break
+            default: return nil
+            }
+        case .missing: break
+        }
+        // Between two equal headers there was no commit, so the rows are those of this one.
+        let before = index.header
+        let rows = try read()
+        guard let before, index.header == before else { return rows }
+        keep(rows, key, before)
+        return rows
+    }
+
+    // MARK: Entries
+
+    private enum Look {
+        case found(CachedRows)
+        case tooMany
+        /// Not asked for before.
+        case unknown
+        case missing
+        /// There are later commits.
+        case changed
+        case notNow
+    }
+
+    @inline(__always)
+    private func look(_ key: Key, _ index: WALIndex) -> Look {
+        state.withLock { state in
+            guard state.hasBegun, index.isStill(&state.header) else { return Self.wait(&state) }
+            let first = state.group(of: key)
+            var place = first
+            while place < first + Self.ways, state.entries[place]?.key != key { place += 1 }
+            guard place < first + Self.ways, let entry = state.entries[place] else {
+                return state.isAskedForAgain(key) ? .missing : .unknown
+            }
+            if place > first { state.entries.swapAt(place, place - 1) }
+            if !state.changes.isEmpty, let change = state.changes[entry.user], change > entry.head { return .missing }
+            state.served += 1
+            return entry.rows.map { .found($0) } ?? .tooMany
+        }
+    }
+
+    private static func wait(_ state: inout State) -> Look {
+        guard state.pause == 0 else {
+            state.pause -= 1
+            return .notNow
+        }
+        return state.isReading ? .notNow : .changed
+    }
+
+    private func keep(_ rows: CachedRows?, _ key: Key, _ header: WALIndex.Header) {
+        // No user is not stored: who asks is then told from the database, and so is who has no login.
+        let user: Bytes16
+        if let rows {
+            guard rows.count > 0, !rows.isNull(0, 7), let handle = unsafe Bytes16(rows.blob(0, 1)) else { return }
+            user = handle
+        } else {
+            user = .zero
+        }
+        state.withLock { state in
+            guard state.hasBegun, state.header == header else { return }
+            state.put(Entry(key: key, rows: rows, user: user, head: state.head))
+        }
+    }
+
+    // MARK: The trail
+
+    /// Drops what has changed since. False: there are still later commits.
+    private func readTrail(_ connection: Connection, _ index: WALIndex) throws(StoreError) -> Bool {
+        let since = state.withLock { state -> Int64? in
+            guard !state.isReading else { return nil }
+            state.isReading = true
+            return state.hasBegun ? state.head : .max
+        }
+        guard let since else { return false }
+        defer { state.withLock { $0.isReading = false } }
+        guard let before = index.header else { return false }
+        let found = try Changes(connection, since: since, atMost: Self.mostChanges)
+        guard index.header == before else { return false }
+        state.withLock { state in
+            if let users = found.users, state.changes.count + users.count <= Self.mostChangedUsers {
+                for (user, sequence) in users { state.changes[user] = sequence }
+            } else {
+                state.removeAll()
+            }
+            state.hasBegun = true
+            state.header = before
+            state.head = found.head
+            // Each look at the trail costs as much as a read: it must pay.
+            state.wasted = state.served - state.servedBefore < 2 ? min(state.wasted + 1, Self.mostWasted) : 0
+            state.pause = state.wasted < 3 ? 0 : 1 << (state.wasted - 3)
+            state.servedBefore = state.served
+        }
+        return true
+    }
+
+    private struct Changes {
+        /// nil: something else may have changed, too.
+        var users: [Bytes16: Int64]? = [:]
+        var head: Int64
+
+        init(_ connection: Connection, since: Int64, atMost most: Int) throws(StoreError) {
+            let row = try connection.statement(
+                "SELECT sequence, user FROM audit WHERE sequence > ?1 ORDER BY sequence LIMIT ?2")
+            head = since
+            var count = 0
+            if since < .max {
+                row.bind(1, since)
+                row.bind(2, Int64(most) + 1)
+                defer { row.reset() }
+                while try row.step() {
+                    count += 1
+                    head = row.integer(0)
+                    if let user = row.bytes16(1) { users?[user] = head } else { users = nil }
+                }
+            }
+            // A commit without a row is one that no program of ours has made, or a step that changes no login.
+            guard count == 0 || count > most else { return }
+            users = nil
+            let last = try connection.statement("SELECT coalesce(max(sequence), 0) FROM audit")
+            defer { last.reset() }
+            head = try last.step() ? last.integer(0) : 0
+        }
+    }
+
+    /// How many reads it has answered.
+    var servedCount: Int { state.withLock { $0.served } }
+
+    /// How many results it holds.
+    var count: Int { state.withLock { $0.entries.count { $0 != nil } } }
+
+    /// Begins anew: what was in it did not prove right.
+    func removeAll() { state.withLock { $0.removeAll() } }
+
+    // MARK: The files
+
+    /// Whether the names still lead to the files that this process has open, as of a few milliseconds ago: who opens them
+    /// under these names would otherwise write a log that this process does not see.
+    private var isInPlace: Bool {
+        let now = BootClock.coarseNanoseconds
+        if let now, now - lastLook.load(ordering: .relaxed) <= Self.lookInterval { return true }
+        do throws(StoreError) { try place.checkNames() } catch {
+            removeAll()
+            return false
+        }
+        if let now { lastLook.store(now, ordering: .relaxed) }
+        return true
+    }
+}
