@@ -10,9 +10,6 @@ extension SecretReader {
         if noun == "new passphrase", text.hasPrefix("{\""), text.last(where: { !$0.isWhitespace }) == "}" {
             throw .usage("the \(noun)\(place) is a JSON document", hint: "give the passphrase alone, as one line")
         }
-        if noun == "callback URL", let first = text.first, "\"'<".contains(first) {
-            throw .usage("the callback URL begins with \(first)", hint: "give the URL alone, without quotation marks")
-        }
         let isToken = noun.hasSuffix("access token") || noun.hasSuffix("refresh token")
         guard isToken || noun.hasSuffix("client secret") else { return }
         if text.unicodeScalars.first == "\u{FEFF}" {
@@ -33,6 +30,10 @@ extension SecretReader {
         if ["null", "undefined", "none"].contains(text.lowercased()) {
             throw .usage(
                 "the \(noun)\(place) is the word \(text)", hint: "the program that wrote it found no value: check it")
+        }
+        if text.first?.isWhitespace == true || text.last?.isWhitespace == true {
+            let what = text.allSatisfy(\.isWhitespace) ? "is blank" : "begins or ends with a blank"
+            throw .usage("the \(noun)\(place) \(what)", hint: "write the \(noun) alone")
         }
         guard isToken, let (what, hint) = surroundings(of: text, noun) else { return }
         throw .usage("the \(noun)\(place) \(what)", hint: hint)
@@ -59,9 +60,6 @@ extension SecretReader {
     }
 
     private static func surroundings(of text: String, _ noun: String) -> (String, String)? {
-        if text.first?.isWhitespace == true || text.last?.isWhitespace == true {
-            return ("begins or ends with a blank", "write the \(noun) alone")
-        }
         let lower = text.lowercased()
         if ["http://", "https://"].contains(where: lower.hasPrefix) {
             return ("is a URL", "give the \(noun) alone; the URL of a callback goes with: vaultctl login complete")

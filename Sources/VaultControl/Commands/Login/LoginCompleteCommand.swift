@@ -73,13 +73,15 @@ struct LoginCompleteCommand: VaultCommand {
     }
 
     private func url(_ reader: inout SecretReader, _ invocation: Invocation) throws -> String {
-        let url =
+        let text =
             switch callbackURL {
             case "-": try reader.read("Callback URL", from: .standardInput)
             case let url?: url
             case nil:
                 try reader.read("Callback URL", from: needed(nil, "the callback URL", "--callback-url -", invocation))
             }
+        // Blanks and empty lines come along with a pasted URL, and would make it another one, which uses the log-in up.
+        let url = PathProblem.trimmed(text)
         guard !url.contains("response_type="), !url.contains("request_uri=") else {
             throw Failure.usage(
                 "this is the URL at which the log-in begins",
@@ -91,6 +93,13 @@ struct LoginCompleteCommand: VaultCommand {
 
     /// Text that is near a callback URL. It may contain a code, so it is not shown.
     private func refuseOther(_ url: String) throws(Failure) {
+        if let first = url.first, "\"'<“‘«".contains(first) {
+            throw .usage("the callback URL begins with \(first)", hint: "give the URL alone, without quotation marks")
+        }
+        if url.contains(where: \.isWhitespace) {
+            throw .usage(
+                "the callback URL has a line break or a blank in it", hint: "write it as one line, without blanks")
+        }
         if url.contains("&amp;") {
             throw .usage(
                 "the callback URL has &amp; in place of &",
