@@ -1,5 +1,8 @@
 /// Reads a line of a settings file: names, and values in a subset of TOML.
 package struct SettingsScanner {
+    /// Quotation marks that a page or an editor has made of straight ones.
+    package static let bentMarks: Set<Character> = ["“", "”", "„", "‟", "‘", "’", "‚", "«", "»"]
+
     private let characters: [Character]
     private var index = 0
 
@@ -39,7 +42,7 @@ package struct SettingsScanner {
     ) throws(SettingsProblem) -> SettingsValue {
         switch peek {
         case "\"": return .text(try quoted())
-        case "[": return .texts(try list())
+        case "[": return .texts(try list(example))
         case let next? where isNumber && next.isASCII && next.isNumber:
             let start = index
             // At most the digits of an unsigned 32-bit number.
@@ -55,28 +58,31 @@ package struct SettingsScanner {
             case "false": return .flag(false)
             default:
                 index = start
-                throw unquoted(example, isFlag)
+                throw expected("a text goes into double quotation marks", example, isFlag, isNumber)
             }
-        case "'": throw unquoted(example, isFlag)
+        case "'": throw expected("a text goes into double quotation marks", example, isFlag, isNumber)
         default:
-            throw problem(
-                "expected a value: a text in quotation marks, a list of them in brackets, true or false",
-                hint: "for example: \(example)")
+            throw expected(
+                "expected a value: a text in quotation marks, a list of them in brackets, true or false", example,
+                isFlag, isNumber)
         }
     }
 
-    private func unquoted(_ example: String, _ isFlag: Bool) -> SettingsProblem {
-        problem(
-            isFlag ? "expected true or false" : "a text goes into double quotation marks",
-            hint: "for example: \(example)")
+    /// - Parameter message: what is expected, if any kind of value may be.
+    private func expected(
+        _ message: String, _ example: String, _ isFlag: Bool = false, _ isNumber: Bool = false
+    ) -> SettingsProblem {
+        var message = isFlag ? "expected true or false" : isNumber ? "expected a number from 0 on" : message
+        if let next = peek, Self.bentMarks.contains(next) { message = "\(next) is not a straight quotation mark" }
+        return problem(message, hint: "for example: \(example)")
     }
 
-    private mutating func list() throws(SettingsProblem) -> [String] {
+    private mutating func list(_ example: String) throws(SettingsProblem) -> [String] {
         _ = skip("[")
         var texts: [String] = []
         skipSpaces()
         while !skip("]") {
-            guard peek == "\"" else { throw problem("expected a text in quotation marks, or ]") }
+            guard peek == "\"" else { throw expected("expected a text in quotation marks, or ]", example) }
             texts.append(try quoted())
             skipSpaces()
             guard skip(",") || peek == "]" else { throw problem("expected , or ]") }

@@ -50,6 +50,8 @@ public enum CommandLineTool {
                 try console.write(TokenVaultVersion.current + "\n", to: .output)
                 return .success
             }
+            // With `--json`, for instance.
+            if arguments.first == "--version" { arguments[0] = "version" }
             if arguments == ["help", "options"] {
                 try console.write(HelpText.commonOptions + "\n", to: .output)
                 return .success

@@ -5,6 +5,8 @@ import ArgumentParser
 enum CommandNames {
     /// `login help` asks for the help of `login`, which has no such command, and `login help list` for that of a command.
     static func helpFirst(_ arguments: [String]) -> [String] {
+        // `help help`
+        if arguments.starts(with: ["help", "help"]) { return Array(arguments.dropFirst()) }
         // `--help login add`
         if let first = arguments.first, ["--help", "-h"].contains(first), arguments.count > 1,
             CommandTree.command(Array(arguments.dropFirst())) != nil

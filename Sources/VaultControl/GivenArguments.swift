@@ -161,10 +161,19 @@ extension GivenArguments {
         guard let value = given.value, hasBlankAtEnd(value), let kind = given.taken.valueName,
             ["url", "uri", "origin", "age1...", "recipient"].contains(kind) || given.taken.title == "--client-id"
         else { return }
-        let rest = PathProblem.trimmed(value)
-        throw .usage(
-            "the \(given.taken.takesValue ? "value of " : "")\(given.taken.title) begins or ends with a blank: "
-                + Printable.named(value, to: 200),
+        throw blank("the \(given.taken.takesValue ? "value of " : "")\(given.taken.title)", value)
+    }
+
+    /// - Parameters:
+    ///   - what: such as `the name`.
+    ///   - advice: for a text that is nothing but blanks.
+    private static func blank(
+        _ what: String, _ text: String, advice: String = "in a script, check that its variable is set"
+    ) -> Failure {
+        let rest = PathProblem.trimmed(text)
+        guard !rest.isEmpty else { return .usage("\(what) is blank", hint: advice) }
+        return .usage(
+            "\(what) begins or ends with a blank: \(Printable.named(text, to: 200))",
             hint: "write it without: \(Printable.shortened(rest, to: 200))")
     }
 
@@ -181,10 +190,7 @@ extension GivenArguments {
             default: false
             }
         guard isNew else { return }
-        throw .usage(
-            "the \(given.taken.takesValue ? "value of \(given.taken.title)" : "name") begins or ends with a blank: "
-                + Printable.named(name, to: 200),
-            hint: "write it without: \(Printable.shortened(PathProblem.trimmed(name), to: 200))")
+        throw Self.blank("the \(given.taken.takesValue ? "value of \(given.taken.title)" : "name")", name)
     }
 
     /// A new label must be visible and easy to type; one to look up may have been set by an app.
@@ -192,13 +198,7 @@ extension GivenArguments {
         guard given.taken.title == "--label", let label = given.value, Self.hasBlankAtEnd(label),
             !all.contains(where: { $0.taken.title == "--label-prefix" }), !isFilter
         else { return }
-        let rest = PathProblem.trimmed(label)
-        throw .usage(
-            rest.isEmpty
-                ? "the value of --label is blank"
-                : "the value of --label begins or ends with a blank: \(Printable.named(label, to: 200))",
-            hint: rest.isEmpty
-                ? "a label is a word or two: --label phone" : "write it without: \(Printable.shortened(rest, to: 200))")
+        throw Self.blank("the value of --label", label, advice: "a label is a word or two: --label phone")
     }
 
     private var isFilter: Bool { ["login list", "login end", "report"].contains(words.joined(separator: " ")) }

@@ -30,13 +30,22 @@ enum LeadingOptions {
             return arguments
         }
         guard !path.isEmpty else {
-            guard !rest.isEmpty else {
-                throw .usage("no command specified", hint: "vaultctl --help lists all commands")
-            }
-            return Array(rest)
+            guard rest.isEmpty else { return Array(rest) }
+            throw noCommand(after: options)
         }
         // An unknown command of `login` is better reported without the options in front of it.
         return command.isGroup ? path + rest : path + options + rest
+    }
+
+    private static func noCommand(after options: [String]) -> Failure {
+        let help = "vaultctl --help lists all commands"
+        guard let last = options.last else { return .usage("no command specified", hint: help) }
+        if withValue.contains(last) { return .usage("\(last) has no value", hint: help) }
+        // `--vault status`
+        let taken = options.dropLast().last.flatMap { withValue.contains($0) ? $0 : nil }
+        guard let taken, CommandTree.command([last]) != nil else { return .usage("no command specified", hint: help) }
+        return .usage(
+            "no command specified", hint: "\(taken) took \(last) as its value: vaultctl \(taken) VALUE \(last)")
     }
 
     /// The number of arguments that the option takes up; nil if it is not one of these.

@@ -12,7 +12,10 @@ extension ParserError {
         let path = String(message.drop { $0 != "'" }.dropFirst().prefix { $0 != "'" })
         let known = OptionNames.names(of: command)
         if path.isEmpty { return "an argument is empty: in a script, check that its variable is set" }
-        if let hint = wordOfShell(path) ?? file(path, known) ?? Self.dash(arguments) { return hint }
+        if path.allSatisfy(\.isWhitespace) {
+            return "an argument is blank: a \\ that continues a line must be the last character in it"
+        }
+        if let hint = wordOfShell(path) ?? bentMarks ?? file(path, known) ?? Self.dash(arguments) { return hint }
         let trimmed = PathProblem.trimmed(path)
         if trimmed != path, known.contains(String(trimmed.prefix { $0 != "=" })) {
             return "there is a blank before \(trimmed): leave it, and a \\ before it, out"

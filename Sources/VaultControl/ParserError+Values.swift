@@ -1,4 +1,5 @@
 import ArgumentParser
+import SettingsText
 
 /// Superfluous arguments that belong to an option.
 extension ParserError {
@@ -35,5 +36,19 @@ extension ParserError {
         guard !options.isEmpty else { return nil }
         let shown = SecretArguments.mayBeSecret(word) ? "\(word[..<equals])=…" : Printable.shortened(word)
         return "a value goes with its option: " + options.map { "\($0) \(shown)" }.joined(separator: ", or ")
+    }
+    /// Quotation marks of a page or an editor: the shell splits what is between them.
+    var bentMarks: String? {
+        let marks = SettingsScanner.bentMarks
+        func value(_ argument: String) -> Substring {
+            argument.hasPrefix("--") ? argument.drop { $0 != "=" }.dropFirst() : argument[...]
+        }
+        guard let start = arguments.firstIndex(where: { value($0).first.map(marks.contains) == true }),
+            let mark = value(arguments[start]).first,
+            let end = arguments[start...].firstIndex(where: { $0.last.map(marks.contains) == true })
+        else { return nil }
+        let text = arguments[start...end].joined(separator: " ").filter { !marks.contains($0) }
+        let option = start > 0 && arguments[start - 1].hasPrefix("--") ? "\(arguments[start - 1]) " : ""
+        return "\(mark) is not a quotation mark of the shell: write \(option)'\(Printable.shortened(text))'"
     }
 }

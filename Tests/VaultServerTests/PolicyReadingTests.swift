@@ -29,7 +29,7 @@ struct PolicyReadingTests {
         ("[[client]]\n" + identity + "uid = 34", "uid is set twice"),
         ("[[client]]\nname = \"web\"\nuid = \"33\"", "uid does not take this value"),
         ("[[client]]\nname = \"web\"\nuid = 99999999999", "the number is too large"),
-        ("[[client]]\nname = \"web\"\nuid = -1", "expected a value"),
+        ("[[client]]\nname = \"web\"\nuid = -1", "expected a number from 0 on"),
         ("[[client]]\nname = \"web\"\nuser = \"nobody-here\"\n" + rest, "this machine has no user"),
         ("[[client]]\nname = \"web\"\ngroup = \"none\"\n" + rest, "this machine has no group"),
         ("[[client]]\nname = \"a b\"\nuid = 1\n" + rest, "a client's name is up to 64 characters"),

@@ -1,4 +1,5 @@
 import Platform
+import SettingsText
 
 /// Why a path cannot be opened: because of its spelling, or by the system's error.
 struct PathProblem {
@@ -136,7 +137,7 @@ struct PathProblem {
 
     /// The text in `'path'` and `“path”`; nil if it has no quotation marks.
     static func unquoted(_ text: String) -> String? {
-        let marks: Set<Character> = ["'", "\"", "“", "”", "„", "‘", "’", "‚", "«", "»", "`"]
+        let marks = SettingsScanner.bentMarks.union(["'", "\"", "`"])
         guard text.count > 2, let first = text.first, let last = text.last, marks.contains(first), marks.contains(last)
         else { return nil }
         return String(text.dropFirst().dropLast())

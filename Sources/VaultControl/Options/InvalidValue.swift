@@ -46,7 +46,7 @@ struct InvalidValue {
         case "<time>"
         where option.hasPrefix("--keep-audit") && ["forever", "never", "all"].contains(value.lowercased()):
             return ["to keep all rows: --keep-whole-audit; else a length of time such as 400d"]
-        case "<mode>": return ["use three octal digits, such as 0660"]
+        case "<mode>": return ["use octal digits, such as 0660"]
         case "<time>": return missingUnit.map { [$0] } ?? noSuchDay + [lengths]
         case "<when>":
             return epoch ?? missingUnit.map { [$0] } ?? noSuchDay
