@@ -37,6 +37,7 @@ extension ParserError {
         let shown = SecretArguments.mayBeSecret(word) ? "\(word[..<equals])=…" : Printable.shortened(word)
         return "a value goes with its option: " + options.map { "\($0) \(shown)" }.joined(separator: ", or ")
     }
+
     /// Quotation marks of a page or an editor: the shell splits what is between them.
     var bentMarks: String? {
         let marks = SettingsScanner.bentMarks

@@ -63,7 +63,7 @@ extension VaultAccess {
             return swapped(place, key, file.path)
         }
         if error.code == .unsafeFile, place.noun == "vault", let kind = FileKind(place.path),
-            ![.vault, .backup, .database, .directory, .notAFile, .empty].contains(kind)
+            kind != .vault, kind != .empty, !error.message.contains("symbolic link")
         {
             return notWhatItIs(error, place, key)
         }
@@ -225,8 +225,8 @@ extension VaultAccess {
 
     private func swapped(_ place: NamedPlace, _ key: KeyInUse, _ keyPath: String) -> Failure {
         let (vault, line) = (Printable.path(keyPath), Printable.path(place.path))
-        return Failure(
-            .notAVault, "\(place.origin) and \(key.origin) are swapped: \(line) is a key file, and \(vault) is a vault",
+        return .otherFile(
+            place.noun, "\(place.origin) and \(key.origin) are swapped: \(line) is a key file, and \(vault) is a vault",
             hints: ["use --vault \(vault) --key-file \(line)"])
     }
 
@@ -234,29 +234,28 @@ extension VaultAccess {
         guard !VaultLocation.isPostgreSQL(place.path), let kind = FileKind(place.path) else {
             return named(error, place)
         }
-        let article = "a \(place.noun)"
-        switch kind {
-        case .vault where place.noun == "vault", .backup where place.noun == "backup", .empty:
-            return named(error, place)
+        func other(_ message: String, _ hints: String...) -> Failure {
+            var failure = Failure.otherFile(place.noun, "\(place.words) \(message)", hints: hints)
+            // What is left of one, perhaps.
+            if kind == .binary { failure = Failure(.damaged, code: failure.code, failure.message, hints: hints) }
+            return failure
+        }
+        let check = "check \(place.origin)"
+        return switch kind {
+        case .vault where place.noun == "vault", .backup where place.noun == "backup", .empty: named(error, place)
         case .backup:
-            return Failure(
-                error.code, "\(place.words) is a backup, and cannot be used as a vault",
-                hints: ["make a vault of it: vaultctl backup restore \(Printable.path(place.path)) TARGET"])
+            other(
+                "is a backup, and cannot be used as a vault",
+                "make a vault of it: vaultctl backup restore \(Printable.path(place.path)) TARGET")
         case .vault:
-            return Failure(
-                error.code, "\(place.words) is a vault, not a backup of one",
-                hints: [
-                    "name a backup: vaultctl backup list lists them; to restore one: vaultctl backup restore BACKUP TARGET"
-                ])
-        case .unknown:
-            return Failure(
-                error.code,
-                "\(place.words) is not \(article)"
-                    + (place.noun == "backup" ? ", or was cut short" : ""),
-                hints: ["check \(place.origin)"])
-        default:
-            return Failure(
-                error.code, "\(place.words) is \(kind.words), not \(article)", hints: ["check \(place.origin)"])
+            other(
+                "is a vault, not a backup of one",
+                "name a backup: vaultctl backup list lists them; to restore one: vaultctl backup restore BACKUP TARGET",
+                "to check the vault itself: vaultctl verify --vault \(Printable.path(place.path))")
+        case .directory: other("is a directory, not a \(place.noun)", error.hint ?? check)
+        case .notAFile: other("is \(kind.words), and no \(place.noun)", check)
+        case .unknown: other("is not a \(place.noun)", check)
+        default: other("is \(kind.words), not a \(place.noun)", check)
         }
     }
 

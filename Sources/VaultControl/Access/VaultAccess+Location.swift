@@ -82,8 +82,8 @@ extension VaultAccess {
         guard let ending = Self.endingsOfParts.first(where: place.path.hasSuffix),
             case let vault = String(place.path.dropLast(ending.count)), FileKind(vault) == .vault
         else { return }
-        throw Failure(
-            .notAVault, "\(place.words) belongs to the vault \(Printable.path(vault)), and is none itself",
+        throw .otherFile(
+            place.noun, "\(place.words) belongs to the vault \(Printable.path(vault)), and is none itself",
             hints: ["name the vault: \(Printable.path(vault))"])
     }
 

@@ -31,6 +31,11 @@ struct Failure: Error {
         Failure(.usage, message, hints: hint.map { [$0] } ?? [])
     }
 
+    /// A path at which something else is than a vault or a backup: a mistake in the command line, and no damage.
+    static func otherFile(_ noun: String, _ message: String, hints: [String]) -> Failure {
+        Failure(.usage, code: noun == "backup" ? "notABackup" : "notAVault", message, hints: hints)
+    }
+
     var record: OutputRecord {
         let error: OutputRecord = [
             .data("code", code), .data("message", message), .data("hints", hints),

@@ -4,6 +4,8 @@ import Platform
 /// read.
 enum FileKind: Equatable {
     case vault, backup, database, keyFile, keyFileWithMark, witness, identity, pem, directory, notAFile, empty
+    /// Bytes that are no text: perhaps what is left of a vault or of a backup.
+    case binary
     case known(String)
     case unknown
 
@@ -39,6 +41,7 @@ enum FileKind: Equatable {
         case .directory: "a directory"
         case .notAFile: "no regular file"
         case .empty: "empty"
+        case .binary: "binary data"
         case .known(let words): words
         case .unknown: "something else"
         }
@@ -49,6 +52,7 @@ enum FileKind: Equatable {
         if begins("SQLite format 3") {
             if size > 64, bytes(of: file, size - 56, 8) == Array("TVBACKUP".utf8) { return .backup }
             let id = bytes(of: file, 68, 4)
+            guard id.count == 4 else { return .binary }
             return id == Array("TVLT".utf8) ? .vault : id == Array("TVBK".utf8) ? .backup : .database
         }
         if begins("tokenvault-key-") { return .keyFile }
@@ -57,7 +61,8 @@ enum FileKind: Equatable {
         if begins("-----BEGIN ") { return .pem }
         for count in 1...4 where head.dropFirst(count).starts(with: "tokenvault-".utf8) { return .keyFileWithMark }
         for (magic, words) in magics where head.starts(with: magic) { return .known(words) }
-        if head.contains(0) { return .known("binary data") }
+        // Control characters, without those of lines and of terminals.
+        if head.contains(where: { $0 < 0x07 || 0x0E..<0x1B ~= $0 || $0 == 0x7F }) { return .binary }
         return head.first == UInt8(ascii: "{") || isList(head) ? .known("a JSON file") : .unknown
     }
 

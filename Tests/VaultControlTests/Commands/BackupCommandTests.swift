@@ -39,7 +39,7 @@ struct BackupCommandTests {
             #expect(drill["drillIsClean"] as? Bool == true)
             // The drill leaves nothing behind.
             #expect(try FileManager.default.contentsOfDirectory(atPath: directory).count == 1)
-            let asVault = try await world.fails(.damaged, "status", "--vault", path)
+            let asVault = try await world.fails(.usage, "status", "--vault", path)
             #expect(asVault.error.contains("backup restore"))
         }
     }
@@ -55,7 +55,7 @@ struct BackupCommandTests {
             #expect(verified.error.contains("the backup is damaged"))
             try await world.fails(.damaged, "backup", "restore", path, world.harness.path("new.vault"))
             #expect(!FileManager.default.fileExists(atPath: world.harness.path("new.vault")))
-            try await world.fails(.damaged, "backup", "verify", world.harness.key)
+            try await world.fails(.usage, "backup", "verify", world.harness.key)
             try await world.fails(.notFound, "backup", "verify", world.harness.path("nothing"))
         }
     }

@@ -36,8 +36,12 @@ extension VaultAccess {
         }
         // Also with a trailing slash.
         guard FileKind(place.path) != .directory else {
-            throw Failure(
-                .notABackup, "\(place.words) is a directory, not a backup", hints: ["check \(place.origin)"])
+            let names = (try? InputDirectory.names(in: place.path, place.origin, hint: "")) ?? []
+            let latest = names.filter { $0.hasSuffix(".tvbackup") }.max()
+            let front = place.path.hasSuffix("/") ? place.path : place.path + "/"
+            throw Failure.otherFile(
+                place.noun, "\(place.words) is a directory, not a backup",
+                hints: [latest.map { "name a file in it: \(Printable.path(front + $0))" } ?? "check \(place.origin)"])
         }
         place.recipients = (try? Vault.backup(at: place.path).recipients) ?? []
         return place
