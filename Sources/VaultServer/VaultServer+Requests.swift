@@ -141,9 +141,11 @@ extension VaultServer {
         guard !found.isEmpty else {
             throw Problem(.notFound, "unknownPath", "there is nothing here", hint: "see /v1/openapi.json")
         }
-        var problem = Problem(.methodNotAllowed, "methodNotAllowed", "this path has another method")
-        problem.allow = found.map(\.operation.method)
-        if problem.allow.contains(.get) { problem.allow.append(.head) }
+        var allowed = found.map(\.operation.method)
+        if allowed.contains(.get) { allowed.append(.head) }
+        let names = allowed.map(\.rawValue).joined(separator: ", ")
+        var problem = Problem(.methodNotAllowed, "methodNotAllowed", "the methods of this path are: \(names)")
+        problem.allow = allowed
         throw problem
     }
 

@@ -89,6 +89,16 @@ struct RequestTests {
         }
     }
 
+    @Test func whatIsNotKnownIsNamed() async throws {
+        let world = try await World(Self.narrow)
+        try await world.serve { client in
+            let member = try await client.post("/v1/token", #"{"user":"alice","min_validity":60}"#)
+            #expect(member["detail"] == "the body has a member that is not known here: min_validity")
+            let method = try await client.send("GET", "/v1/token")
+            #expect(method["detail"] == "the methods of this path are: POST")
+        }
+    }
+
     @Test func whatComesFromABrowserIsRefused() async throws {
         let world = try await World(Self.narrow)
         _ = try await world.addLogin()

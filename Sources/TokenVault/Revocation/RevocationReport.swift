@@ -41,7 +41,8 @@ public struct RevocationReport: Sendable, Equatable {
         case nothingToRevoke
         /// The provider has no way to revoke this: the grant lives on there until it expires.
         case unsupported
-        /// The grant belongs to the system from which the login was imported, and lives on there.
+        /// The grant belongs to another system, from which the login was imported or to which it was exported, and
+        /// lives on there.
         case ownedBySource
         /// Not confirmed yet; the tokens stay sealed in the outbox until it is.
         case pending(VaultError)

@@ -138,7 +138,12 @@ extension Vault {
                 return try keeper.text(context)
             }
             // An empty file is one that someone has made ready for it.
-            guard known?.isEmpty ?? true else {
+            if let known, !known.isEmpty {
+                guard WitnessNote.isNote(known.utf8) else {
+                    throw StoreError(
+                        .invalidValue, "the witness's answer is not a note: \(keeper.name)",
+                        hint: "run it by hand, with `read`: it must print the note that it keeps, or nothing")
+                }
                 throw StoreError(
                     .invalidValue, "the witness has a note already: \(keeper.name)",
                     hint: "compare the vault with it: `vaultctl witness show`")

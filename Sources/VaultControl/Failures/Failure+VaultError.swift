@@ -46,11 +46,18 @@ extension Failure {
         answer = error.answer.map { Printable.escape($0.words) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// The failure with the provider's name in the hints' commands, if it is known.
+    /// The failure with the provider's name in it and in the hints' commands, if it is known.
     func naming(_ provider: String?) -> Failure {
         guard let provider else { return self }
         var named = self
-        for command in ["provider show", "provider update", "provider remove", "provider test", "--provider"] {
+        let front = "the provider has "
+        if message.hasPrefix(front) {
+            named.message = "the provider \(Printable.shortened(provider)) has " + message.dropFirst(front.count)
+        }
+        for command in [
+            "provider show", "provider update", "provider remove", "provider test", "provider accept-deaths",
+            "--provider",
+        ] {
             let words = "\(command) \(Printable.argument(provider))"
             named.hints = named.hints.map { $0.replacing("\(command) NAME", with: words) }
         }

@@ -25,7 +25,7 @@ extension UserManager {
             do {
                 guard let outgoing else { return try await accessToken(for: login, request) }
                 return try await accessToken(for: login, request, sentWith: outgoing)
-            } catch let error as VaultError where error.answer != nil {
+            } catch let error as VaultError where error.answer != nil || error.code == .tryLater {
                 throw await LoginSelection.naming(error, choice, vault)
             }
         }

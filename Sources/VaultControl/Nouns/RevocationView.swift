@@ -22,7 +22,9 @@ enum RevocationView {
             )
         }
         if report.results.contains(where: { $0.outcome == .ownedBySource }) {
-            invocation.warn("a grant was not revoked, because the system it was imported from uses it: end it there")
+            invocation.warn(
+                "a grant was not revoked, because another system uses it, from which the login was imported or to which "
+                    + "it was exported: end it there")
         }
         guard report.results.allSatisfy({ $0.outcome.isSettled || $0.outcome == .unreadable }) else {
             invocation.warn("not every provider has confirmed; the vault keeps the revocations until they have")
@@ -89,7 +91,7 @@ enum RevocationView {
         case .revoked: "revoked"
         case .nothingToRevoke: "nothing to revoke"
         case .unsupported: "cannot be revoked; stays valid until it expires"
-        case .ownedBySource: "not revoked: the system it was imported from uses it"
+        case .ownedBySource: "not revoked: another system uses it, from an import or an export"
         case .pending(let error): "not confirmed yet: \(error.message)"
         case .givenUp: "given up; stays valid until it expires"
         case .unreadable: "damaged, could not be revoked; stays valid until it expires"

@@ -137,7 +137,8 @@ extension Call.Values {
         }
         for name in object.names where !fields.contains(where: { $0.name == name }) {
             throw .invalid(
-                "the body has a member that is not known here", hint: "known are: \(Self.names(fields))")
+                "the body has a member that is not known here: \(name.prefix(64))",
+                hint: "known are: \(Self.names(fields))")
         }
         for field in fields {
             guard let value = object[field.name] else {
@@ -197,7 +198,7 @@ extension Call.Values {
             }
             guard let field = fields.first(where: { $0.name == name }) else {
                 throw .invalid(
-                    "the query has a parameter that is not known here",
+                    "the query has a parameter that is not known here: \(name.prefix(64))",
                     hint: fields.isEmpty ? nil : "known are: \(Self.names(fields))")
             }
             guard self[name] == nil else { throw .invalid("\(name) is there twice") }

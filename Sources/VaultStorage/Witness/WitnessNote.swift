@@ -33,8 +33,8 @@ package struct WitnessNote: Hashable, Sendable {
         return statement + "\n" + Self.dash + Base64.encode(mac(statement, context).array) + "\n"
     }
 
-    /// Whether a file appears to hold a note, of any vault.
-    static func isNote(_ bytes: some Sequence<UInt8>) -> Bool {
+    /// Whether these bytes appear to be a note, of any vault.
+    package static func isNote(_ bytes: some Sequence<UInt8>) -> Bool {
         let line = String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)
         return line.hasPrefix("tokenvault/") && line.hasSuffix("/witness")
     }
