@@ -64,6 +64,7 @@ public enum CommandLineTool {
                 invocation = try Invocation(console: console, output)
                 if let command = command as? any VaultCommand {
                     invocation = try invocation.configured(by: command.global.config, output)
+                    for slip in Environment.misspelt(console.environment) { invocation.warn(slip) }
                     invocation.explain = { [arguments] in await MissingName.explained($0, arguments, in: $1) }
                     if !command.actsByItself {
                         invocation.actor = OperatorIdentity.actor(arguments, console.environment)

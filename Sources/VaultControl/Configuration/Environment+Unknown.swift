@@ -1,4 +1,4 @@
-/// Variables that are not settings: a misspelt one is ignored without a message.
+/// Variables that are not settings.
 extension Environment {
     private static let known = others.union(ConfigurationSetting.all.map(\.variable))
 
@@ -6,12 +6,19 @@ extension Environment {
         environment.keys.filter { $0.hasPrefix("TOKENVAULT_") && !known.contains($0) }.sorted()
     }
 
-    /// The variables that may explain an error.
-    static func slips(_ environment: [String: String]) -> [String] {
-        unknown(environment).prefix(4).map { name in
-            let near = known.sorted().min { EditDistance.between($0, name) < EditDistance.between($1, name) }
-            let meant = near.flatMap { EditDistance.between($0, name) <= 3 ? ": did you mean \($0)" : nil }
-            return "there is no variable \(Printable.shortened(name))" + (meant ?? "")
+    /// The warnings of variables that are probably misspelt: without them a command runs as if they were not set, and
+    /// perhaps without the protection that they name.
+    static func misspelt(_ environment: [String: String]) -> [String] {
+        unknown(environment).compactMap { name in
+            meant(by: name).map { "there is no variable \(Printable.shortened(name)): did you mean \($0)" }
         }
     }
+
+    /// The other variables that may explain an error.
+    static func slips(_ environment: [String: String]) -> [String] {
+        unknown(environment).filter { meant(by: $0) == nil }.prefix(4)
+            .map { "there is no variable \(Printable.shortened($0))" }
+    }
+
+    private static func meant(by name: String) -> String? { EditDistance.near(name, among: known.sorted()).first }
 }

@@ -18,11 +18,17 @@ struct TenantLookalike {
     /// The same name with its option.
     var typed: String { "\(Printable.shortened(name)) --tenant \(tenant.name)" }
 
+    /// What is wrong with an id that was copied along with something invisible.
+    private static func oddity(of user: String) -> String? {
+        if PathProblem.trimmed(user) != user { return "begins or ends with a blank" }
+        return user.unicodeScalars.contains(where: Printable.isDeceptive) ? "has an invisible character" : nil
+    }
+
     /// Warns before a new user gets an id that is probably meant as another one. Ids are a service's own, so they are not
     /// refused.
     static func warn(of user: String?, _ option: TenantName?, in vault: Vault, _ invocation: Invocation) async throws {
-        if let user, PathProblem.trimmed(user) != user, (try? await vault.user(user, of: option?.tenant)) == nil {
-            invocation.warn("the id of the new user begins or ends with a blank: \(Printable.named(user))")
+        if let user, let oddity = oddity(of: user), (try? await vault.user(user, of: option?.tenant)) == nil {
+            invocation.warn("the id of the new user \(oddity): \(Printable.named(user))")
         }
         if let user, let tenant = option?.tenant, user.hasPrefix("\(tenant.name)/"),
             (try? await vault.user(user, of: tenant)) == nil

@@ -43,6 +43,9 @@ package final class PolicyClient: Sendable {
         (self.scopes, self.resources, self.origins, self.methods) = (scopes, resources, origins, methods)
     }
 
+    /// The providers that it lists by their whole names.
+    package var namedProviders: [String] { providers.whole }
+
     /// What a client may do.
     package enum Verb: String, Sendable, CaseIterable {
         /// Get access tokens.
@@ -106,6 +109,9 @@ package struct NamePatterns: Sendable {
         guard !isAll, beginnings.isEmpty, exact.count == 1, let name = exact.first else { return nil }
         return String(decoding: name, as: UTF8.self)
     }
+
+    /// The whole names.
+    var whole: [String] { exact.map { String(decoding: $0, as: UTF8.self) }.sorted() }
 
     package func contains(_ name: String) -> Bool {
         if isAll { return true }

@@ -27,8 +27,8 @@ HOSTILE = [
     serve_hostile.deaf_client, serve_hostile.too_many, serve_hostile.killed_client, serve_hostile.strangers,
 ]  # fmt: skip
 LIFE = [
-    serve_life.places, serve_life.policies, serve_life.reload, serve_life.take_over, serve_life.events, serve_life.end,
-    serve_life.crowd, serve_life.activated,
+    serve_life.places, serve_life.policies, serve_life.reload, serve_life.slips, serve_life.take_over, serve_life.events,
+    serve_life.end, serve_life.crowd, serve_life.activated,
 ]  # fmt: skip
 
 

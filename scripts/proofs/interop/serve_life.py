@@ -177,6 +177,20 @@ def reload(world: World) -> None:
         world.check("and it ends with 0", serve.end() == 0, serve.said())
 
 
+def slips(world: World) -> None:
+    """Names in a policy that stand for nothing are reported, and used all the same."""
+    text = POLICY.format(uid=os.getuid()).replace('providers = ["*"]', 'providers = ["acmee", "acme"]')
+    other = f'[[client]]\nname = "other"\nuid = {os.getuid() + 1}\nsocket = "mian"\nverbs = ["metrics"]\n'
+    with Serve(world, "slips", policy=world.write_policy("slips.toml", text + other)) as serve:
+        said = serve.said()
+        world.check("a misspelt provider is reported", "no provider acmee; did you mean acme" in said, said)
+        world.check("and a socket", "no socket has the name mian; the sockets are: main" in said, said)
+        world.check("and nothing that is there", "no provider acme\n" not in said and "'*'" not in said, said)
+        serve.signal(signal.SIGHUP)
+        world.check("and when it is read again", serve.wait_for("no provider acmee", count=2), serve.said())
+        world.check("and it ends with 0", serve.end() == 0, serve.said())
+
+
 class Load:
     """Clients that ask without pause, each on new connections or on one that it keeps, and repeat a request once at most."""
 

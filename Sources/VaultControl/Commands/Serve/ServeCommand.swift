@@ -100,8 +100,11 @@ struct ServeCommand: VaultCommand {
             let sockets = try listen(invocation)
             defer { for (_, socket) in sockets { socket.removeFile() } }
             let server = VaultServer(users: users, policy: policy, options: options(metrics, invocation))
+            let names = PolicyNames(
+                file: policyFile, sockets: sockets.map(\.name), vault: users.vault, invocation: invocation)
+            await names.warn(of: policy)
             Interrupts.hangUpAction.withLock { action in
-                action = { Self.reload(policyFile, server, invocation) }
+                action = { Self.reload(server, names) }
             }
             defer { Interrupts.hangUpAction.withLock { $0 = nil } }
             let scheduler = maintain ? RenewalScheduler(users, options: SchedulerOptions()) : nil
@@ -138,12 +141,14 @@ struct ServeCommand: VaultCommand {
     }
 
     /// A policy with a mistake changes nothing: the one before it stays.
-    private static func reload(_ file: PolicyFile, _ server: VaultServer, _ invocation: Invocation) {
+    private static func reload(_ server: VaultServer, _ names: PolicyNames) {
         do throws(Failure) {
-            server.replacePolicy(try file.read())
-            invocation.note("read the policy again")
+            let policy = try names.file.read()
+            server.replacePolicy(policy)
+            names.invocation.note("read the policy again")
+            Task { await names.warn(of: policy) }
         } catch {
-            invocation.warn("the policy stays as it was: \(error.message)")
+            names.invocation.warn("the policy stays as it was: \(error.message)")
         }
     }
 
