@@ -18,6 +18,8 @@ public struct OAuthValueError: Error, Hashable, Sendable, CustomStringConvertibl
         public static let empty = Code("empty", "is empty")
         /// The value is longer than any server could need.
         public static let tooLong = Code("tooLong", "is too long")
+        /// The key has fewer bits than its algorithm needs.
+        public static let tooShort = Code("tooShort", "is too short")
         /// The value has characters outside the set that its RFC allows.
         public static let forbiddenCharacter = Code("forbiddenCharacter", "has a character that is not allowed")
         /// The value does not follow the grammar of its RFC.

@@ -15,7 +15,7 @@ public struct ProfileError: Error, Hashable, Sendable, CustomStringConvertible {
 
         public static let tooLarge = Code("tooLarge", "is larger than 64 KiB")
         public static let notJSON = Code("notJSON", "is not a JSON object")
-        public static let missing = Code("missing", "is missing")
+        public static let missing = Code("missing", "is a missing field")
         public static let unknownField = Code("unknownField", "is not a field of a profile")
         public static let givenTwice = Code("givenTwice", "is given twice")
         public static let wrongType = Code("wrongType", "has the wrong type")

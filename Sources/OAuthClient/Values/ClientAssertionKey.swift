@@ -36,7 +36,7 @@ public struct ClientAssertionKey: Hashable, Sendable, CustomStringConvertible, C
     ///   - keyID: The id of this key among the client's registered keys, sent as `kid` (RFC 7515 §4.1.4); nil sends
     ///     none.
     ///   - algorithm: By default `ES256` for a P-256 key and `RS256` for an RSA key (RFC 7518 §3.1).
-    /// - Throws: ``OAuthValueError`` for a key that is too long, malformed, or of another kind.
+    /// - Throws: ``OAuthValueError`` for a key that is too long, too short, malformed, or of another kind.
     public init(pem: String, keyID: String? = nil, algorithm: Algorithm? = nil) throws(OAuthValueError) {
         guard pem.utf8.count <= Self.longestPEM else { throw OAuthValueError(.tooLong, "client key") }
         let blocks = PEMBlock.all(in: pem)
@@ -53,7 +53,8 @@ public struct ClientAssertionKey: Hashable, Sendable, CustomStringConvertible, C
             signingKey = .rsa(key)
             publicKey = key.publicKey.derRepresentation
         } else {
-            throw OAuthValueError(.malformed, "client key")
+            let isWeak = (try? _RSA.Signing.PrivateKey(unsafePEMRepresentation: key.text)) != nil
+            throw OAuthValueError(isWeak ? .tooShort : .malformed, "client key")
         }
         self.algorithm = try Self.algorithm(algorithm, for: signingKey)
         // The first certificate is the key's own; the others may be its authorities'.

@@ -116,7 +116,11 @@ extension Failure {
                     + "after the *"
             ]
         } else if error.subject.contains("issuer") || error.subject.contains("endpoint") {
-            hints = ["use a URL such as https://login.acme.example, without blanks, user and fragment"]
+            let path = error.subject.contains("endpoint") ? "/token" : ""
+            hints = [
+                "use a URL such as https://login.acme.example\(path), without blanks, user and fragment, and with a port "
+                    + "up to 65535 if any"
+            ]
         } else if error.code == .forbiddenCharacter {
             hints = ["copy it again: a line break, a blank or a quotation mark may have come along"]
         }

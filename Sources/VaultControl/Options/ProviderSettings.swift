@@ -162,20 +162,24 @@ struct ProviderValues {
     init(
         _ settings: ProviderSettings, of client: ClientID, allowsInsecureLoopback: Bool
     ) throws(OAuthValueError) {
-        func endpoint(_ text: String?) throws(OAuthValueError) -> EndpointURL? {
-            if let text {
-                try EndpointURL(text, allowsInsecureLoopback: allowsInsecureLoopback, allowsVariables: true)
-            } else {
-                nil
+        func endpoint(_ text: String?, _ option: String) throws(OAuthValueError) -> EndpointURL? {
+            guard let text else { return nil }
+            do throws(OAuthValueError) {
+                return try EndpointURL(text, allowsInsecureLoopback: allowsInsecureLoopback, allowsVariables: true)
+            } catch {
+                throw OAuthValueError(error.code, "endpoint URL of \(option)")
             }
         }
-        authorizationEndpoint = try endpoint(settings.authorizationEndpoint)
-        tokenEndpoint = try endpoint(settings.tokenEndpoint)
-        revocationEndpoint = try endpoint(settings.revocationEndpoint?.replacing("{client_id}", with: client.rawValue))
-        pushedAuthorizationEndpoint = try endpoint(settings.pushedAuthorizationEndpoint)
-        introspectionEndpoint = try endpoint(settings.introspectionEndpoint)
-        deviceAuthorizationEndpoint = try endpoint(settings.deviceAuthorizationEndpoint)
-        jwksURI = try endpoint(settings.jwksURI)
+        authorizationEndpoint = try endpoint(settings.authorizationEndpoint, "--authorization-endpoint")
+        tokenEndpoint = try endpoint(settings.tokenEndpoint, "--token-endpoint")
+        revocationEndpoint = try endpoint(
+            settings.revocationEndpoint?.replacing("{client_id}", with: client.rawValue), "--revocation-endpoint")
+        pushedAuthorizationEndpoint = try endpoint(
+            settings.pushedAuthorizationEndpoint, "--pushed-authorization-endpoint")
+        introspectionEndpoint = try endpoint(settings.introspectionEndpoint, "--introspection-endpoint")
+        deviceAuthorizationEndpoint = try endpoint(
+            settings.deviceAuthorizationEndpoint, "--device-authorization-endpoint")
+        jwksURI = try endpoint(settings.jwksURI, "--jwks-uri")
         scope = if let text = settings.scope { try Scope(text) } else { nil }
         redirectURI = if let text = settings.redirectURI { try RedirectURI(text) } else { nil }
         apiOrigins = try settings.apiOrigin.map { text throws(OAuthValueError) in

@@ -21,11 +21,11 @@ struct ErrorCodeTests {
         #expect("\(error)" == "the time limit was exceeded, nothing was sent")
         #expect("\(OAuthFailure(.tryLater))" == "the server cannot answer now")
         #expect("\(DiscoveryError(.malformed, member: "issuer"))" == "the metadata document cannot be read: issuer")
-        #expect("\(ProfileError(.missing, file: "a.json", field: "name"))" == "a.json: name is missing")
+        #expect("\(ProfileError(.missing, file: "a.json", field: "name"))" == "a.json: name is a missing field")
     }
 
     @Test(arguments: [
-        ("HTTP/HTTPTransportError", 13), ("TokenManager/OAuthFailure", 5), ("Errors/OAuthValueError", 6),
+        ("HTTP/HTTPTransportError", 13), ("TokenManager/OAuthFailure", 5), ("Errors/OAuthValueError", 7),
         ("Discovery/DiscoveryError", 8), ("Profiles/ProfileError", 9), ("Authorization/AuthorizationCallbackError", 8),
     ])
     func namesAreTheMembersUniqueAndDocumented(_ file: String, _ count: Int) throws {

@@ -53,14 +53,12 @@ struct ProviderTestCommand: VaultCommand {
                 ProviderView.record(provider)
                     + [.line("metadata", provider.issuer == nil ? "not fetched: no issuer" : "found")]
                     + OutputRecord(findings.all.map { .line($0.isFatal ? "missing" : "note", $0.text) })))
-        guard !findings.all.contains(where: \.isFatal) else {
+        if let fatal = findings.all.first(where: \.isFatal) {
+            let change = "change it: vaultctl provider update \(Printable.argument(tenant.provider(name)))"
             throw invocation.end(
                 afterOutput: Failure(
-                    .provider, "the provider cannot be used as it is",
-                    hints: [
-                        "change it: vaultctl provider update \(Printable.argument(tenant.provider(name))); --rediscover asks it again"
-                    ]
-                ))
+                    .provider, "the provider cannot be used as it is: \(fatal.text)",
+                    hints: [change + (provider.issuer == nil ? "" : "; --rediscover asks it again")]))
         }
     }
 
