@@ -44,8 +44,10 @@ extension ParserError {
         guard unknown.suggestion == nil, unknown.name.hasPrefix("--"), !words.isEmpty,
             case let others = Self.commands(with: unknown.name), !others.isEmpty
         else { return nil }
-        // The same word at another noun is another thing: `--wait` of `key rotate`.
-        let own = others.filter { $0[0] == words[0] }
+        // `login update --refresh-token-file` means `token update`. The same word at another noun, and with another verb,
+        // is another thing: `--wait` of `key rotate`.
+        let same = others.filter { $0.count > 1 && $0.last == words.last }
+        let own = same.isEmpty ? others.filter { $0[0] == words[0] } : same
         let shown = words.count > 1 ? own : others
         guard (1...4).contains(shown.count) else { return nil }
         return "\(unknown.name) is an option of: " + shown.map { $0.joined(separator: " ") }.joined(separator: ", ")

@@ -32,7 +32,9 @@ extension ParserError {
         if words == ["init"], GivenArguments(arguments)?.value(of: "--vault") == nil {
             return "a vault is named by its option: --vault \(Printable.path(path))"
         }
-        if words == ["import", "run"], FileKind(path) != nil { return "it takes one <source>: run it for each" }
+        if words == ["import", "run"], FileKind(path) != nil || path.contains(where: { "./".contains($0) }) {
+            return "it takes one <source>: run it for each"
+        }
         if words == ["request"], PathProblem.scheme(of: path) != nil { return "it takes one <url>: run it for each" }
         if let hint = Self.misplaced[words.joined(separator: " ")] ?? assignment(path, of: command) { return hint }
         let isTarget = usage?.contains("<target>") == true
@@ -109,15 +111,6 @@ extension ParserError {
             SecretArguments.mayBeSecret(part) ? part.prefix(4) + "…" : Printable.shortened(part)
         }
         return "\(option) takes one value, \(parts[0]): leave \(parts[1]) out"
-    }
-
-    private func idOfLogin(_ word: String) -> String? {
-        guard LoginID(word) != nil else { return nil }
-        return switch words.joined(separator: " ") {
-        case "login list": "to look at one: vaultctl login show \(word)"
-        case "login end": "one login is ended by: vaultctl login revoke \(word), or login remove"
-        default: nil
-        }
     }
 
     /// A directory, or a missing vault.

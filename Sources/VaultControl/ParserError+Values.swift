@@ -1,5 +1,6 @@
 import ArgumentParser
 import SettingsText
+import TokenVault
 
 /// Superfluous arguments that belong to an option.
 extension ParserError {
@@ -51,5 +52,14 @@ extension ParserError {
         let text = arguments[start...end].joined(separator: " ").filter { !marks.contains($0) }
         let option = start > 0 && arguments[start - 1].hasPrefix("--") ? "\(arguments[start - 1]) " : ""
         return "\(mark) is not a quotation mark of the shell: write \(option)'\(Printable.shortened(text))'"
+    }
+
+    func idOfLogin(_ word: String) -> String? {
+        guard LoginID(word) != nil else { return nil }
+        return switch words.joined(separator: " ") {
+        case "login list": "to look at one: vaultctl login show \(word)"
+        case "login end": "one login is ended by: vaultctl login revoke \(word), or login remove"
+        default: nil
+        }
     }
 }

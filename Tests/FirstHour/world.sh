@@ -45,6 +45,7 @@ chmod 644 open.key
 printf '\211PNG\r\n\032\n 0000' >pic.png
 truncate -s 4M huge
 printf 'tokenvault\0key\0\0' >nul.key
+{ cat app.key && printf '\n\n'; } >lines.key
 sed 's/$/\r/' app.key >crlf.key
 { printf '\357\273\277' && cat app.key; } >bom.key
 printf -- '-----BEGIN PRIVATE KEY-----\n' >client.pem

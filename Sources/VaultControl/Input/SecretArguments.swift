@@ -1,19 +1,17 @@
 /// Refuses secrets on the command line: every user of the machine can read it while the program runs, and the shell
 /// keeps it in its history.
 enum SecretArguments {
-    /// Options whose value would be a secret.
-    private static let names: Set<String> = [
-        "--access-token", "--also-passphrase", "--bearer", "--client-secret", "--code", "--code-verifier",
-        "--device-code", "--dpop-key", "--id-token", "--initial-access-token", "--key", "--new-passphrase",
-        "--passphrase", "--password", "--private-key",
-        "--proven-by-passphrase", "--refresh-token", "--second-client-secret", "--secret", "--token",
-    ]
-    /// Existing options, which take `-` for standard input.
+    /// Options that take `-` for standard input.
     private static let known: Set<String> = [
         "--access-token", "--also-passphrase", "--client-secret", "--code", "--initial-access-token", "--key",
-        "--passphrase",
-        "--new-passphrase", "--proven-by-passphrase", "--refresh-token", "--second-client-secret",
+        "--new-passphrase", "--passphrase", "--proven-by-passphrase", "--refresh-token", "--second-client-secret",
+        "--signing-key", "--target-passphrase",
     ]
+    /// Options whose value would be a secret, also those of other programs.
+    private static let names = known.union([
+        "--bearer", "--code-verifier", "--device-code", "--dpop-key", "--id-token", "--password", "--private-key",
+        "--secret", "--token",
+    ])
 
     /// Whether the option's value would be a secret.
     static func isSecret(_ option: String) -> Bool { names.contains(option) }

@@ -153,6 +153,15 @@ struct LogInOptions: ParsableArguments {
                 parameters: try parameters, variables: try variables.values))
     }
 
+    /// Warns of what this log-in may not be meant to do.
+    func warn(in vault: Vault, _ invocation: Invocation) async throws {
+        try await TenantLookalike.warn(of: user, tenant, in: vault, invocation)
+        guard let into, let id = try? await LoginSelection.id(into, in: vault),
+            case .terminated(let reason)? = (try? await vault.login(id))?.state
+        else { return }
+        invocation.warn("this login is terminated as \(reason), and the log-in restores it")
+    }
+
     /// The provider's name.
     func providerName(in vault: Vault) async throws -> String? {
         guard let into else { return provider.map { qualified($0) } }

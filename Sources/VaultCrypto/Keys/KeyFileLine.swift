@@ -89,9 +89,18 @@ package enum KeyFileLine {
         guard lacksNewline || hasNewline,
             unsafe text[idRange.upperBound] == space, unsafe text[keyRange.upperBound] == space
         else {
-            return malformed("the key file is not one line of the right length")
+            return unsafe lengthDefect(of: text)
         }
         return nil
+    }
+
+    private static func lengthDefect(of text: UnsafeRawBufferPointer) -> VaultCryptoError {
+        guard text.count > byteCount, unsafe text.dropFirst(byteCount - 1).allSatisfy({ $0 == newline || $0 == space })
+        else {
+            return malformed("the key file is not one line of the right length")
+        }
+        return malformed(
+            "the key file has blanks or empty lines after its line", hint: "remove them; the key itself is unharmed")
     }
 
     private static func malformed(_ reason: String, hint: String? = nil) -> VaultCryptoError {

@@ -34,14 +34,27 @@ struct StoreAdvice {
         if let known = stranger(meant) { return known }
         let map = meant.lazy.compactMap { Self.suggestion(for: $0) }.first
         if let kind = plan.kind {
+            var free = plan
+            free.kind = nil
+            let other = (try? StoreMatch.find(in: container, free))?.description.kind
+            let advice = other.map { "it has one of the kind “\($0)”" } ?? map
             return ImportError(
                 .unknownStore, "the source has no table of the kind “\(kind)”",
-                hint: map ?? "docs/import.md lists the columns that identify each kind")
+                hint: advice.map { "leave the kind out; \($0)" }
+                    ?? "docs/import.md lists the columns that identify each kind")
         }
+        let noHeader = container.format == .csv && plan.header == nil ? CSVContainer.missingHeader : nil
+        guard let table = meant.first, meant.count == 1, !table.columns.names.isEmpty, noHeader == nil || map != nil
+        else {
+            return ImportError(
+                .unknownStore, "the source has no table of a known kind",
+                hint: map ?? noHeader ?? "docs/import.md shows how to make JSON Lines of any table")
+        }
+        let place = table.name.isEmpty ? "the rows are" : "the table “\(table.name)” is"
+        let columns = Self.list("the columns are", table.columns.names)
         return ImportError(
-            .unknownStore, "the source has no table of a known kind",
-            hint: map ?? (container.format == .csv && plan.header == nil ? CSVContainer.missingHeader : nil)
-                ?? "docs/import.md shows how to make JSON Lines of any table")
+            .unknownStore, "\(place) of no known kind",
+            hint: map ?? "say which column is which: --map user=COLUMN,access_token=COLUMN; \(columns)")
     }
 
     // MARK: Maps

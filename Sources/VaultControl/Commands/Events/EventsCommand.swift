@@ -113,6 +113,7 @@ struct EventsCommand: VaultCommand {
             throw Failure.usage("--last must be between 0 and \(Self.mostPast)", hint: "for example: --last 100")
         }
         try await VaultAccess(global, invocation).open { vault in
+            await warnOfNoUser(in: vault, invocation)
             let login = try await chosenLogin(in: vault)
             // First, so that no event is lost between past and new ones.
             let coming = follow ? vault.events(login: login, userId: user.map { tenant.user($0) }) : nil
@@ -145,8 +146,14 @@ struct EventsCommand: VaultCommand {
                     hint: isPath && error.hint != nil ? error.hint : "name a program by its absolute path")
             }
         }
+        guard follow || after != nil || cursorFile != nil else {
+            throw Failure.usage(
+                "\(exec == nil ? "--post" : "--exec") begins with new events, and without --follow there are none",
+                hint: "add --follow, --cursor-file FILE, or --after start")
+        }
         let access = VaultAccess(global, invocation)
         try await access.open { vault, reader in
+            await warnOfNoUser(in: vault, invocation)
             let key = try url == nil ? nil : Self.key(signingKey.source, &reader)
             let transport = try url == nil ? nil : access.makeTransport()
             var delivery: (any EventDelivery)?
@@ -156,7 +163,6 @@ struct EventsCommand: VaultCommand {
             }
             let isChosen = delivery == nil || !event.isEmpty
             let login = try await chosenLogin(in: vault)
-            // With `--follow` the user may not exist yet.
             if let user, !follow { _ = try await vault.user(tenant.user(user)) }
             let telling = EventDispatch(
                 vault: vault, session: login.map { .login($0) } ?? user.map { .user(tenant.user($0)) },
@@ -226,6 +232,18 @@ struct EventsCommand: VaultCommand {
         }
     }
 
+    /// With `--follow` the user may not exist yet, or be misspelt.
+    private func warnOfNoUser(in vault: Vault, _ invocation: Invocation) async {
+        guard follow, let user else { return }
+        do {
+            _ = try await vault.user(tenant.user(user))
+        } catch let error as VaultError where error.code == .unknownUser {
+            invocation.warn("the vault has no user \(Printable.named(user)) yet")
+        } catch {
+            // A damaged user has events, too.
+        }
+    }
+
     private func chosenLogin(in vault: Vault) async throws -> LoginID? {
         guard let login else { return nil }
         let id = try await LoginSelection.id(login, in: vault)
@@ -245,7 +263,6 @@ struct EventsCommand: VaultCommand {
         do {
             return try await vault.pastEvents(login: login, userId: user.map { tenant.user($0) }, limit: count)
         } catch let error as VaultError where follow && error.code == .unknownUser {
-            // The user may not exist yet.
             return []
         }
     }

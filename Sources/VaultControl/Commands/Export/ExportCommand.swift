@@ -103,7 +103,7 @@ struct ExportCommand: VaultCommand {
         if dryRun { return try await plan(export, access, invocation) }
         if copy {
             try confirmation.require(
-                "Copy the tokens? If the copy is renewed, too, both lose the logins", isFinal: false, invocation)
+                "If the copy is renewed, too, both lose the logins. Copy the tokens", isFinal: false, invocation)
         }
         let target = try ExportTarget(self, invocation)
         let progress = Progress("exporting", on: invocation.console, isQuiet: invocation.isQuiet)

@@ -154,6 +154,11 @@ struct SourceOptions: ParsableArguments {
         plan.rowKey = rowKey.flatMap { Self.rowKey($0) }
         plan.separator = separator.flatMap { Separator(rawValue: $0) }
         plan.tokensArePlain = tokensArePlain
+        if let columns, !columns.contains(","), columns.contains(where: \.isWhitespace) {
+            let names = columns.split(whereSeparator: \.isWhitespace).joined(separator: ",")
+            throw Failure.usage(
+                "--columns has no comma", hint: "separate the names by commas: --columns \(Printable.shortened(names))")
+        }
         plan.header = columns.map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
         plan.secrets = try secrets(invocation)
         try requireFile(invocation)
@@ -174,7 +179,12 @@ struct SourceOptions: ParsableArguments {
             throw .usage("the path of the source is empty", hint: "name the other system's database or export")
         }
         let home = invocation.console.environment["HOME"]
-        if let problem = PathProblem("source", at: source, from: "SOURCE", advice: "check its path", home: home) {
+        let isName = !source.contains { "./".contains($0) }
+        let advice =
+            isName
+            ? "name the file that is read; what the source is called goes with: --name \(Printable.shortened(source))"
+            : "check its path"
+        if let problem = PathProblem("source", at: source, from: "SOURCE", advice: advice, home: home) {
             throw Failure(.notFound, code: "unreadableFile", problem.message, hints: problem.hints)
         }
         guard FileKind(source) != .directory else {

@@ -28,7 +28,7 @@ struct LoginBeginCommand: VaultCommand {
             recoveryInterval: nil, retriesRevocationsInBackground: false,
             allowsInsecureLoopback: logIn.allowInsecureLoopback)
         let request = try await VaultAccess(global, invocation).manage(options) { users, _ in
-            try await TenantLookalike.warn(of: logIn.user, logIn.tenant, in: users.vault, invocation)
+            try await logIn.warn(in: users.vault, invocation)
             return try await logIn.begin(users, redirectURI: redirectURI)
         }
         try invocation.emit(

@@ -28,7 +28,7 @@ struct LoginDeviceCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         invocation.warnOfCommas(in: logIn.scope)
         let done = try await VaultAccess(global, invocation).manage { users in
-            try await TenantLookalike.warn(of: logIn.user, logIn.tenant, in: users.vault, invocation)
+            try await logIn.warn(in: users.vault, invocation)
             let device = try await logIn.beginDevice(users, usesPKCE: pkce)
             try announce(device, invocation)
             return try await users.completeDeviceLogIn(device)

@@ -55,7 +55,7 @@ struct LoginOpenCommand: VaultCommand {
             recoveryInterval: nil, logInLifetime: BrowserLogIn.lifetime(timeout.duration),
             retriesRevocationsInBackground: false, allowsInsecureLoopback: logIn.allowInsecureLoopback)
         let done = try await VaultAccess(global, invocation).manage(options) { users, _ in
-            try await TenantLookalike.warn(of: logIn.user, logIn.tenant, in: users.vault, invocation)
+            try await logIn.warn(in: users.vault, invocation)
             let uri = try await redirect(users)
             let browser = BrowserLogIn(timeout: timeout.duration, opensBrowser: browser, invocation: invocation)
             return try await browser.logIn(users) { try await logIn.begin(users, at: uri, $0) }

@@ -54,6 +54,10 @@ struct TokenGetCommand: VaultCommand {
                 invocation.report(Failure(error))
                 sayWhatGoesOn(users, invocation)
                 throw ExitRequest(status: ExitStatus(error.code))
+            } catch let error as VaultError where minValidity != nil && error.code == .heldBySource {
+                var failure = Failure(error)
+                failure.hints.append("the token that is there may be good for less: ask without --min-validity")
+                throw failure
             }
         }
         if isValidForLess { throw ExitRequest(status: .partlyDone) }

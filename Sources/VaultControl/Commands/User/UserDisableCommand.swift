@@ -12,10 +12,10 @@ struct UserDisableCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         try await ending.run(
             asking: { "Disable user \($0) and end \($1), which enabling the user does not bring back" },
-            deed: "disabled", VaultAccess(global, invocation)
+            VaultAccess(global, invocation)
         ) { users, id in
-            if try await !users.vault.user(id).isEnabled { invocation.note("the user was disabled already") }
-            return (try await users.disableUser(id), [])
+            let deed = try await users.vault.user(id).isEnabled ? "disabled" : "disabled already:"
+            return (try await users.disableUser(id), deed, [])
         }
     }
 }

@@ -12,13 +12,12 @@ struct UserEnding: ParsableArguments {
 
     /// - Parameters:
     ///   - question: the action on the user and their logins, as in `Erase user alice and 2 logins`.
-    ///   - deed: the action in the past tense, such as `erased`.
-    ///   - body: performs it; also returns further facts for programs.
+    ///   - body: performs it; also returns what was done to the user, such as `erased`, and further facts for programs.
     ///   - endsDamaged: whether it also applies to a user whose row cannot be opened.
     func run(
-        endsDamaged: Bool = false, asking question: (_ user: String, _ logins: String) -> String, deed: String,
+        endsDamaged: Bool = false, asking question: (_ user: String, _ logins: String) -> String,
         _ access: VaultAccess,
-        _ body: (UserManager, String) async throws -> (report: RevocationReport, facts: OutputRecord)
+        _ body: (UserManager, String) async throws -> (report: RevocationReport, deed: String, facts: OutputRecord)
     ) async throws {
         let (id, name) = (qualified, Printable.shortened(qualified))
         let done = try await access.manage { users in
@@ -26,7 +25,7 @@ struct UserEnding: ParsableArguments {
                 question(name, try logins(of: id, in: users.vault, endsDamaged: endsDamaged)), access.invocation)
             return try await body(users, id)
         }
-        try RevocationView.emit(done.report, done: "\(deed) user \(name)", adding: done.facts, access.invocation)
+        try RevocationView.emit(done.report, done: "\(done.deed) user \(name)", adding: done.facts, access.invocation)
     }
 
     /// The user's name in the vault.

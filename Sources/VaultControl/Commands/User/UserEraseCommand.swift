@@ -35,7 +35,7 @@ struct UserEraseCommand: VaultCommand {
         defer { warn(of: backups, invocation) }
         do {
             try await ending.run(
-                endsDamaged: true, asking: { "Erase user \($0) and \($1)" }, deed: "erased", access
+                endsDamaged: true, asking: { "Erase user \($0) and \($1)" }, access
             ) { users, id in
                 let handle = try? await users.vault.user(id).handle
                 // Before the erasure: afterwards there is no second chance.
@@ -54,7 +54,7 @@ struct UserEraseCommand: VaultCommand {
                         throw Failure(.machine, code: "outputFailed", "the certificate could not be written to disk")
                     }
                 }
-                return (report, [.data("erasure", facts)])
+                return (report, "erased", [.data("erasure", facts)])
             }
         } catch let error as ExitRequest {
             warnOfSnapshots(access, invocation)

@@ -181,6 +181,15 @@ struct LoginCommandTests {
         }
     }
 
+    @Test func aLogInThatRestoresATerminatedLoginSaysSo() async throws {
+        try await World.with { world in
+            let login = try await world.logIn("eve")
+            try await world.ok("login", "terminate", login, "--reason", "globalBan", "--yes")
+            let begun = try await world.ok("login", "begin", "--into", login)
+            #expect(begun.error.contains("this login is terminated as globalBan, and the log-in restores it"))
+        }
+    }
+
     @Test(arguments: [["--callback-url", "URL"], ["--callback-url=URL"]])
     func aCodeIsNotTakenFromTheCommandLine(options: [String]) async throws {
         try await World.with { world in
