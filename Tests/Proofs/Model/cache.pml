@@ -42,40 +42,24 @@ Header second;
 bool locked = false;
 byte crashes = CRASHES;
 
-/* Makes the header anew from the log, as whoever finds its copies different does under the lock. */
-inline recover() {
-    atomic {
-        !locked;
-        if
-        :: first.count != second.count || first.sum != second.sum ->
-            first.count = log[frames].number; first.sum = frames;
-            second.count = log[frames].number; second.sum = frames
-        :: else
-        fi
-    }
-}
-
-inline die() { atomic { crashes > 0; crashes--; locked = false; goto dead } }
+/* A writer that dies gives its lock back. Another process goes on as a new writer. */
+inline die() { atomic { crashes > 0; crashes--; locked = false; goto start } }
 
 proctype Writer() {
     byte id, u;
 start:
-    atomic { !locked; locked = true }
-    if
-    :: atomic { made == COMMITS -> locked = false; goto dead }
-    :: made < COMMITS
-    fi;
-    d_step {
+    atomic {
+        !locked;
+        if :: made == COMMITS -> goto dead :: else fi;
+        locked = true;
         /* Whoever died before wrote one copy: the log is as good as its last whole commit. */
         if
         :: first.count != second.count || first.sum != second.sum ->
             first.count = log[frames].number; first.sum = frames;
             second.count = log[frames].number; second.sum = frames
         :: else
-        fi
-    }
-    if :: u = 0 :: u = 1 fi;
-    d_step {
+        fi;
+        if :: u = 0 :: u = 1 fi;
         made++;
         id = made;
         log[id].former = first.sum;
@@ -84,18 +68,22 @@ start:
         log[id].version[0] = log[first.sum].version[0];
         log[id].version[1] = log[first.sum].version[1];
         log[id].version[u] = log[id].version[u] + 1
-    }
-    if :: true :: die() fi;
-    frames = id;
+    };
+    if
+    :: atomic {
+        frames = id;
 #ifdef MUTANT_ACKNOWLEDGES_EARLY
-    d_step { acknowledged[u] = log[id].version[u] };
+        acknowledged[u] = log[id].version[u]
 #endif
+    }
+    :: die()
+    fi;
     if :: second.count = log[id].number :: die() fi;
     if :: second.sum = id :: die() fi;
     if :: first.count = log[id].number :: die() fi;
     if :: first.sum = id :: die() fi;
     if
-    :: d_step { acknowledged[u] = log[id].version[u]; locked = false }
+    :: atomic { acknowledged[u] = log[id].version[u]; locked = false; id = 0; u = 0 }
     :: die()
     fi;
     goto start;
@@ -113,69 +101,79 @@ byte changes[USERS];
 typedef Entry { bool is; byte version; byte head }
 Entry entry[USERS];
 
-/* Both copies, word by word. */
+/* Both copies, word by word. Whoever writes them may do any of its steps between two words. */
 inline readHeader(h, isWhole) {
-    h.count = first.count;
+    atomic { h.count = first.count; isWhole = true };
     h.sum = first.sum;
-    isWhole = true;
-    if :: second.count != h.count -> isWhole = false :: else fi;
-    if :: second.sum != h.sum -> isWhole = false :: else fi
+    atomic { if :: second.count != h.count -> isWhole = false :: else fi };
+    atomic { if :: second.sum != h.sum -> isWhole = false :: else fi }
 }
 
 /* The newest commit that a transaction of SQLite sees; it makes the header anew if somebody died of it. */
 inline begin(s) {
     do
     :: atomic { first.count == second.count && first.sum == second.sum -> s = first.sum; break }
-    :: recover()
+    :: atomic {
+        !locked && (first.count != second.count || first.sum != second.sum) ->
+        first.count = log[frames].number; first.sum = frames;
+        second.count = log[frames].number; second.sum = frames
+    }
     od
 }
+
+/* So that what no longer matters makes no new states. */
+inline forget() { h.count = 0; h.sum = 0; after.count = 0; after.sum = 0; s = 0; isWhole = false; isSame = false; floor = 0 }
 
 proctype Reader() {
     byte u, s, floor, c;
     byte left = READS;
-    bool isWhole, isSame, hasSnapshot, isServed;
+    bool isWhole, isSame, hasSnapshot, hasReadTrail;
     Header h, after;
 call:
-    if :: left == 0 -> goto done :: else -> left-- fi;
-    if :: u = 0 :: u = 1 fi;
-    hasSnapshot = false;
-    isServed = false;
-    /* Another query of this connection may be under way. */
-    if :: true :: hasSnapshot = true; begin(s) fi;
-    floor = (hasSnapshot -> log[s].version[u] : acknowledged[u]);
+    atomic {
+        forget();
+        if :: left == 0 -> goto done :: else -> left-- fi;
+        if :: u = 0 :: u = 1 fi;
+        hasReadTrail = false;
+        /* Another query of this connection may be under way, since a moment before. */
+        if
+        :: hasSnapshot = false; floor = acknowledged[u]
+        :: first.count == second.count && first.sum == second.sum ->
+            hasSnapshot = true; s = first.sum; floor = log[s].version[u]
+        fi
+    };
 #ifndef MUTANT_KEEPS_OLD_SNAPSHOTS
     if :: hasSnapshot -> goto database :: else fi;
 #endif
 look:
-    isSame = begun;
-    if :: first.count != known.count -> isSame = false :: else fi;
-    if :: first.sum != known.sum -> isSame = false :: else fi;
-    if :: second.count != known.count -> isSame = false :: else fi;
-    if :: second.sum != known.sum -> isSame = false :: else fi;
+    atomic { isSame = begun; if :: first.count != known.count -> isSame = false :: else fi };
+    atomic { if :: first.sum != known.sum -> isSame = false :: else fi };
+    atomic { if :: second.count != known.count -> isSame = false :: else fi };
     atomic {
+        if :: second.sum != known.sum -> isSame = false :: else fi;
         if
         :: isSame && entry[u].is && changes[u] <= entry[u].head ->
-            serves_the_newest = (entry[u].version >= floor); assert(serves_the_newest);
+            serves_the_newest = (entry[u].version >= floor);
+            assert(serves_the_newest);
             goto call
         :: isSame && !(entry[u].is && changes[u] <= entry[u].head) -> goto missing
-        :: !isSame && reading -> goto database
-        :: !isSame && !reading && !isServed -> reading = true; isServed = true
-        :: !isSame && !reading && isServed -> goto database
+        :: !isSame && (reading || hasReadTrail) -> goto database
+        :: !isSame && !reading && !hasReadTrail -> reading = true; hasReadTrail = true
         fi
     };
     /* The trail. */
     readHeader(h, isWhole);
-    if :: !isWhole -> reading = false; goto database :: else fi;
+    atomic { if :: !isWhole -> reading = false; goto database :: else fi };
     if :: !hasSnapshot -> begin(s) :: else fi;
     readHeader(after, isWhole);
+    atomic {
 #ifdef MUTANT_HEADER_AFTERWARDS
-    d_step { h.count = after.count; h.sum = after.sum };
+        h.count = after.count; h.sum = after.sum;
 #endif
-    if
-    :: !isWhole || after.count != h.count || after.sum != h.sum -> reading = false; goto database
-    :: else
-    fi;
-    d_step {
+        if
+        :: !isWhole || after.count != h.count || after.sum != h.sum -> reading = false; goto database
+        :: else
+        fi;
         c = s;
         do
         :: c > 0 && log[c].number > head ->
@@ -185,49 +183,51 @@ look:
             c = log[c].former
         :: else -> break
         od;
-        if :: !begun -> entry[0].is = false; entry[1].is = false :: else fi;
+        c = 0;
         begun = true;
         known.count = h.count;
         known.sum = h.sum;
         head = log[s].number;
-        reading = false
+        reading = false;
+        goto look
     };
-    goto look;
 missing:
     readHeader(h, isWhole);
     if :: !hasSnapshot -> begin(s) :: else fi;
     readHeader(after, isWhole);
-#ifdef MUTANT_HEADER_AFTERWARDS
-    d_step { h.count = after.count; h.sum = after.sum };
-#endif
     atomic {
+#ifdef MUTANT_HEADER_AFTERWARDS
+        h.count = after.count; h.sum = after.sum;
+#endif
         if
 #ifdef MUTANT_KEEPS_UNDER_ANOTHER
-        :: isWhole && after.count == h.count && after.sum == h.sum && begun ->
+        :: isWhole && after.count == h.count && after.sum == h.sum ->
 #else
-        :: isWhole && after.count == h.count && after.sum == h.sum && begun && known.count == h.count && known.sum == h.sum ->
+        :: isWhole && after.count == h.count && after.sum == h.sum && known.count == h.count && known.sum == h.sum ->
 #endif
             entry[u].is = true;
             entry[u].version = log[s].version[u];
             entry[u].head = head
         :: else
         fi;
-        serves_the_newest = (log[s].version[u] >= floor); assert(serves_the_newest);
+        serves_the_newest = (log[s].version[u] >= floor);
+        assert(serves_the_newest);
         goto call
     };
 database:
     if :: !hasSnapshot -> begin(s) :: else fi;
-    serves_the_newest = (log[s].version[u] >= floor); assert(serves_the_newest);
-    goto call;
+    atomic {
+        serves_the_newest = (log[s].version[u] >= floor);
+        assert(serves_the_newest);
+        goto call
+    };
 done: skip
 }
 
 init {
-    byte n;
     atomic {
-        n = 0;
-        do :: n < WRITERS -> run Writer(); n++ :: else -> break od;
-        n = 0;
-        do :: n < READERS -> run Reader(); n++ :: else -> break od
+        byte n = 0;
+        do :: n < WRITERS -> run Writer(); n++ :: else -> n = 0; break od;
+        do :: n < READERS -> run Reader(); n++ :: else -> n = 0; break od
     }
 }
