@@ -237,6 +237,10 @@ enum CommandNames {
         // `help tokens`
         if arguments.first == "help", words.count == 1, CommandTree.command([String(name.dropLast())]) != nil {
             meant = ["help \(name.dropLast())"]
+        } else if arguments.first == "help", words.last == name {
+            // `help tokn`, `help login lst`
+            let near = EditDistance.near(name, among: known.compactMap { $0.configuration.commandName })
+            if !near.isEmpty { meant = near.map { "help\(path.dropFirst("vaultctl".count)) \($0)" } }
         }
         // `user alice` probably means to show that user.
         let shown = ["vaultctl user": "ID", "vaultctl login": "ID", "vaultctl provider": "NAME"]

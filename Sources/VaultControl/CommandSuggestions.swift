@@ -8,7 +8,7 @@ struct CommandSuggestions {
     let all: [String]
 
     init(_ typed: [String]) {
-        let words = typed.prefix(3).map { $0.lowercased() }
+        let words = typed.prefix(3).map { Self.american($0.lowercased()) }
         // `get logins`
         if words.count > 1, Self.likeness("show", words[0]) != nil, words[1].hasSuffix("s"),
             CommandTree.command([String(words[1].dropLast()), "list"]) != nil, CommandTree.command([words[0]]) == nil
@@ -73,6 +73,11 @@ struct CommandSuggestions {
             || group.configuration.subcommands.contains {
                 likeness($0.configuration.commandName ?? "", word) != nil
             }
+    }
+
+    /// `initialise`: commands and their synonyms have a z.
+    private static func american(_ word: String) -> String {
+        word.hasSuffix("ise") ? String(word.dropLast(3)) + "ize" : word
     }
 
     /// The words as typed, and their possible readings.

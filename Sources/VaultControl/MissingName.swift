@@ -36,7 +36,16 @@ struct MissingName {
     ///
     /// - Throws: the error that explains more: the tenant is missing, and not only its user or provider.
     private func explain(_ failure: inout Failure, in vault: Vault) async throws {
-        try await vault.require(tenant.flatMap { Tenant($0) })
+        do {
+            try await vault.require(tenant.flatMap { Tenant($0) })
+        } catch let failure as Failure {
+            var missing = failure
+            if noun == "provider", (try? await vault.provider(named: typed)) != nil {
+                let name = Printable.shortened(typed)
+                missing.hints.insert("\(name) is a provider of no tenant: it is named without --tenant", at: 0)
+            }
+            throw missing
+        }
         // `-u alice:password`, as curl has it.
         if noun == "user", given.words == ["request"], let colon = typed.firstIndex(of: ":") {
             failure.message = "the vault has no user \(Printable.named(String(typed[..<colon]) + ":…"))"

@@ -49,8 +49,20 @@ extension ParserError {
         let same = others.filter { $0.count > 1 && $0.last == words.last }
         let own = same.isEmpty ? others.filter { $0[0] == words[0] } : same
         let shown = words.count > 1 ? own : others
+        // `login begin --client-id`: no other noun has it.
+        if shown.isEmpty, let setting = ofProvider(unknown.name, others) { return setting }
         guard (1...4).contains(shown.count) else { return nil }
         return "\(unknown.name) is an option of: " + shown.map { $0.joined(separator: " ") }.joined(separator: ", ")
+    }
+
+    /// A setting of the provider, typed at a command that names its provider.
+    private func ofProvider(_ option: String, _ others: [[String]]) -> String? {
+        let settings = others.filter { ["add", "update"].contains($0.last) }
+        guard !settings.isEmpty, others.allSatisfy({ $0[0] == "provider" }), let command = CommandTree.command(words),
+            OptionNames.names(of: command.running).contains("--provider")
+        else { return nil }
+        return "\(option) is an option of: " + settings.map { $0.joined(separator: " ") }.joined(separator: ", ")
+            + "; a login takes it from its provider"
     }
 
     private static func commands(with option: String) -> [[String]] { commandsByOption[option] ?? [] }
@@ -116,6 +128,7 @@ extension ParserError {
         "serve --test": "to check a policy, and ask it a question: --check",
         "serve --dry-run": "to check a policy, and ask it a question: --check",
         "--version": "the program's version: vaultctl --version",
+        "--reveal": "a token is shown by: vaultctl token get --user ID --reveal",
         "token get --force-refresh": "to renew it now: vaultctl login refresh LOGIN",
         "token get --refresh": "to renew it now: vaultctl login refresh LOGIN",
         "token get --refresh-token": "a refresh token never leaves the vault",
@@ -148,6 +161,7 @@ extension ParserError {
         "provider remove --force":
             "a provider with logins stays; end them first: vaultctl login end --provider NAME",
         "provider profiles list --provider": "the profile of a provider in the vault: vaultctl provider show NAME",
+        "provider profiles list --check": "those in a directory: vaultctl provider profiles --dir DIRECTORY",
         "provider update --name": "a provider keeps its name: its logins have it",
         "migrate up --dry-run": "what it would do: vaultctl migrate plan",
         "provider register --client-id":

@@ -82,7 +82,13 @@ extension ParserError {
             known.contains(String($0.prefix { $0 != " " })) && !(isLogin && $0.hasPrefix("--user"))
         }
         guard !forms.isEmpty, LoginID(path) == nil, path.contains(where: \.isLetter) else { return nil }
-        return "a name goes with its option: \(forms.joined(separator: ", or "))"
+        let hint = "a name goes with its option: \(forms.joined(separator: ", or "))"
+        // The name may be a user's, which another command takes.
+        guard !known.contains("--user"), let other = elsewhere("--user"), other.hasSuffix("--user ID") else {
+            return hint
+        }
+        // It may also be a secret, so it is not repeated.
+        return "\(hint); \(other)"
     }
 
     /// A word that a shell should have interpreted but did not, because of quotation marks; and the brackets of a

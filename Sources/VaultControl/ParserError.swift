@@ -70,6 +70,8 @@ struct ParserError {
         guard let command = CommandTree.command(words), !namesOutputFile(name), elsewhere(name) == nil else {
             return (name, nil)
         }
+        // The program's own option, which no command's help lists.
+        if words.isEmpty, EditDistance.between("--version", name) <= 2 { return (name, "--version") }
         // `--target` is an argument rather than the beginning of `--target-key-file`.
         guard usage?.contains("<\(name.drop { $0 == "-" })>") != true else { return (name, nil) }
         // The file is an argument.
@@ -208,7 +210,9 @@ struct ParserError {
             && (["login", "login-id", "id", "slot", "name", "backup"].contains(name)
                 // `provider profiles NAME` names no provider.
                 || self.words.first == String(name) && self.words.count == 2)
-        return isOne ? String(arguments[0]) : nil
+        // `provider profiles --profile NAME`
+        let isListed = arguments.count == 1 && self.words.suffix(2) == ["\(name)s", "list"]
+        return isOne || isListed ? String(arguments[0]) : nil
     }
 
     /// Whether the argument is given already, so that the unknown option does not stand for it. The word after the

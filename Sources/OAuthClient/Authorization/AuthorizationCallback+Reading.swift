@@ -9,8 +9,9 @@ extension AuthorizationCallback {
 
     /// The same, for a provider that may have a name of its own for the code.
     package init(parsingAny text: String) throws(AuthorizationCallbackError) {
-        guard text.utf8.count <= 131_072, let query = Self.query(of: text),
-            let parameters = FormCodec.decode(query)
+        guard text.utf8.count <= 131_072 else { throw AuthorizationCallbackError(.malformed) }
+        guard !Self.isWithoutQuery(text) else { throw AuthorizationCallbackError(.missingAnswer) }
+        guard let query = Self.query(of: text), let parameters = FormCodec.decode(query)
         else { throw AuthorizationCallbackError(.malformed) }
         var values: [String: String] = [:]
         for parameter in parameters where values.updateValue(parameter.value, forKey: parameter.name) != nil {
@@ -88,6 +89,12 @@ extension AuthorizationCallback {
         let front = rest[..<mark]
         guard startsWithScheme(front) || !front.contains(where: "=&".utf8.contains) else { return nil }
         return rest[rest.index(after: mark)...]
+    }
+
+    /// A URL that ends before its query, as a browser shows it.
+    private static func isWithoutQuery(_ text: String) -> Bool {
+        let rest = text.utf8.prefix { $0 != UInt8(ascii: "#") }
+        return startsWithScheme(rest) && !rest.contains(where: "?=&".utf8.contains)
     }
 
     /// RFC 3986 §3.1

@@ -6,8 +6,8 @@ package enum RenewalRefusal: Equatable, Sendable {
     case terminated
     case userDisabled
     case held
-    /// The system that it was imported from owns its chain.
-    case heldBySource
+    /// Another system owns its chain: the one that it was imported from, or exported to.
+    case heldBySource(isTokenRejected: Bool)
     case dead(RefreshFailure.Reason)
     case needsUser
     case notRefreshable
@@ -51,7 +51,9 @@ extension RenewalRefusal {
         } else if session.state == .terminated {
             self = .terminated
         } else if isHeld {
-            self = session.isHeldBySource ? .heldBySource : .held
+            self =
+                session.isHeldBySource
+                ? .heldBySource(isTokenRejected: session.rejectedGeneration != nil) : .held
         } else if let failure = session.failure {
             self = failure.isDead ? .dead(RefreshFailure.Reason(code: failure.reason)) : .needsUser
         } else if let notBefore = session.notBefore, notBefore > now,

@@ -15,7 +15,7 @@ extension VaultError {
             self.init(
                 .held, "the vault was restored, or its database server has failed over, and this login is held",
                 hint: "let the user log in again; or accept the restore: vaultctl restore accept")
-        case .heldBySource: self = .heldBySource
+        case .heldBySource(let isTokenRejected): self = isTokenRejected ? .heldAfterRejection : .heldBySource
         case .dead(let reason):
             self.init(dead: reason)
         case .needsUser:
@@ -101,8 +101,17 @@ extension VaultError {
 
     static let heldBySource = VaultError(
         .heldBySource,
-        "another system, from which this login was imported or to which it was exported, renews it: nothing is sent from here",
-        hint: "once that system no longer renews it, accept the import: vaultctl import accept")
+        "this login is not renewed here: another system, from which it was imported or to which it was exported, renews it",
+        hint: acceptHint)
+
+    /// The access token was sent to the API, which did not take it.
+    private static let heldAfterRejection = VaultError(
+        .heldBySource,
+        "an API refused the access token, and another system, from which this login was imported or to which it was "
+            + "exported, renews it",
+        hint: acceptHint)
+
+    private static let acceptHint = "once that system no longer renews it, accept the import: vaultctl import accept"
 
     private static let resourceHint = "compare the resource and the scope with what the user granted"
     static let registrationHint = "check the client id, its secret and the endpoints of the provider"

@@ -181,8 +181,17 @@ extension VaultAccess {
         return Failure(
             error.code == .keyUnsafe ? .keyMalformed : error.code,
             "\(Printable.path(file.path)) (\(key.origin)) \(what)",
-            hints: [hint(kind, for: key) ?? "check \(key.origin)"])
+            hints: [hint(kind, for: key) ?? (isForNew(place, key) ? Self.newKeyFile : "check \(key.origin)")])
     }
+
+    /// Whether a file that does not exist would be made: for a further key, and for the key of a new vault.
+    private func isForNew(_ place: NamedPlace, _ key: KeyInUse) -> Bool {
+        guard key.file?.noun == "key file", !key.origin.hasPrefix("--target-") else { return false }
+        return key.origin == "--new-key-file"
+            || place.noun == "vault" && !VaultLocation.isPostgreSQL(place.path) && !NamedFile(place.path).exists
+    }
+
+    private static let newKeyFile = "nothing is overwritten; for a new key, name a path at which there is no file"
 
     /// A line from a program or a variable has no file that could be restored.
     private func unusableLine(_ error: VaultError, _ key: KeyInUse) -> String {

@@ -55,7 +55,12 @@ struct InitCommand: VaultCommand {
         let status = try await vault.status()
         let slots = try await vault.keySlots()
         await vault.close()
-        try report(path, status, keyFile, isNew: madeKeyFile != nil, invocation)
+        do {
+            try report(path, status, keyFile, isNew: madeKeyFile != nil, invocation)
+        } catch {
+            reportLoss(slots, try access.keyInUse, invocation)
+            throw Self.unreported(error, path, madeKeyFile)
+        }
         if keyFile != nil, madeKeyFile == nil {
             invocation.note("used the existing key file; it opens this vault from now on")
         }
@@ -115,6 +120,14 @@ struct InitCommand: VaultCommand {
         throw Failure(
             .usage, code: "vaultExists", "a file already exists at \(Printable.path(path))",
             hints: ["a vault is never overwritten; choose another --vault"])
+    }
+
+    /// The error for output that did not arrive. The vault is there.
+    private static func unreported(_ error: any Error, _ path: String, _ keyFile: String?) -> Failure {
+        var failure = Failure(error)
+        let made = Printable.path(path) + (keyFile.map { " and its key file \(Printable.path($0))" } ?? "")
+        failure.hints.append("the vault \(made) was created: do not run init again")
+        return failure
     }
 
     private static func failure(_ error: any Error, _ path: String) -> any Error {

@@ -18,7 +18,10 @@ struct VerifyCommand: VaultCommand {
             return try await vault.verify { progress.update(done: $0, total: $1) }
         }
         try invocation.emit(record(report), text: VerificationView.text(report, invocation))
-        guard report.isClean else { throw ExitRequest(status: .damaged) }
+        guard report.isClean else {
+            invocation.advise("which rows cannot be opened, and what can be done: vaultctl damage list")
+            throw ExitRequest(status: .damaged)
+        }
     }
 
     private func record(_ report: VerificationReport) -> OutputRecord {

@@ -13,7 +13,11 @@ struct ConfigurationLine {
         var scanner = SettingsScanner(text)
         scanner.skipSpaces()
         guard !scanner.isAtRemark else { return nil }
-        guard scanner.peek != "[" else { throw scanner.problem("sections are not used here", hint: "remove this line") }
+        guard scanner.peek != "[" else {
+            throw scanner.problem(
+                "sections are not used here",
+                hint: "leave it out; if this file is the policy of a service: vaultctl serve --policy FILE")
+        }
         nameColumn = scanner.column
         let name = scanner.take { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
         guard !name.isEmpty else { throw scanner.problem("expected the name of a setting", hint: Self.form) }

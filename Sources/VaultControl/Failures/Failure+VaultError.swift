@@ -212,7 +212,9 @@ extension Failure {
         case .unknownKeySlot: "list all key slots: vaultctl key list"
         case .unknownRevocation: "list pending revocations: vaultctl outbox list"
         case .unknownReply: "list the kept replies: vaultctl login salvage LOGIN"
-        case .unknownAuthorizationRequest: "begin again with: vaultctl login begin"
+        case .unknownAuthorizationRequest:
+            "if it was completed already, the login is there: vaultctl login list --user USER; otherwise begin again: "
+                + "vaultctl login begin"
         case .userDisabled: "enable the user: vaultctl user enable USER"
         case .notLoggedIn:
             "see what became of the logins: vaultctl login list --user USER; to log the user in: vaultctl login begin"
@@ -239,7 +241,8 @@ extension Failure {
         case .moved: "see where it went, and how far it is: vaultctl move status"
         case .unknownBackup: "list all backups: vaultctl backup list"
         case .heldBySource:
-            "see what is held: vaultctl import status; once the other system no longer renews: vaultctl import accept"
+            "newer tokens of a source: vaultctl import run SOURCE; once the other system no longer renews: vaultctl import "
+                + "accept; sources by name: vaultctl import status"
         case .held:
             "see what is held, and at what risk: vaultctl restore status; or ask the user to log in again: "
                 + "vaultctl login begin"

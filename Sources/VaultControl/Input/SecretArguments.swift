@@ -36,6 +36,9 @@ enum SecretArguments {
             if isKey(isValue ? String(argument.dropFirst(name.count + 1)) : argument), !recipients.contains(option) {
                 throw keyAsArgument(option)
             }
+            if option != callback, isCallback(argument, after: previous), !arguments.contains("request") {
+                throw callbackAsArgument
+            }
             guard names.contains(name) || name == callback else { continue }
             let hasValue = name != argument
             let following = hasValue ? String(argument.dropFirst(name.count + 1)) : arguments.dropFirst(index + 1).first
@@ -51,6 +54,25 @@ enum SecretArguments {
     /// Whether a callback URL contains a code, in whatever spelling: even a refused or forged URL may contain one.
     private static func holdsCode(_ url: String) -> Bool {
         url.split(whereSeparator: { "?&#".contains($0) }).contains { $0.hasPrefix("code=") && $0 != "code=" }
+    }
+
+    /// A callback URL at another command. As an option's value it has a state, too: a webhook's address may have a code of
+    /// its own.
+    private static func isCallback(_ argument: String, after previous: String) -> Bool {
+        guard argument.contains("://") else { return false }
+        let names = Set(argument.split(whereSeparator: { "?&#".contains($0) }).map { $0.prefix { $0 != "=" } })
+        let isAnswer = holdsCode(argument) || names.contains("access_token") || names.contains("id_token")
+        return isAnswer && (names.contains("state") || !previous.hasPrefix("-") && !argument.hasPrefix("-"))
+    }
+
+    private static var callbackAsArgument: Failure {
+        Failure(
+            .usage, code: "secretArgument",
+            "a callback URL is not accepted on the command line, where others can read what it contains",
+            hints: [
+                "a log-in is completed by: vaultctl login complete --callback-url -, which reads it from standard input",
+                "assume that others have seen the URL you just gave",
+            ])
     }
 
     /// Standard input and descriptors provide one secret each: what the first of two readers leaves would be nonsense.

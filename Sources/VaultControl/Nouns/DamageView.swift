@@ -34,7 +34,8 @@ enum DamageView {
     static func loss(_ content: DamagedRowContent) -> String {
         switch content.row.table {
         case .provider:
-            "this client's registration at the provider; registering it again in its place keeps its logins"
+            "this client's registration at the provider; to keep its logins, register it in its place: vaultctl "
+                + "provider add NAME --replace-damaged \(content.row.name)"
         case .user:
             "the user with \(Count.of(content.loginCount, "login")), "
                 + "whose tokens can be neither read nor revoked; the user can log in again"

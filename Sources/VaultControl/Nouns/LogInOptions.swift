@@ -155,7 +155,7 @@ struct LogInOptions: ParsableArguments {
 
     /// Warns of what this log-in may not be meant to do.
     func warn(in vault: Vault, _ invocation: Invocation) async throws {
-        try await TenantLookalike.warn(of: user, tenant, in: vault, invocation)
+        try await TenantLookalike.warn(of: user, tenant, mayBeNew: provider == nil, in: vault, invocation)
         guard let into, let id = try? await LoginSelection.id(into, in: vault),
             case .terminated(let reason)? = (try? await vault.login(id))?.state
         else { return }

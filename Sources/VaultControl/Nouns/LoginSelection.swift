@@ -77,8 +77,7 @@ struct LoginSelection: ParsableArguments {
         }
         guard let normal, normal.count >= ShortID.least else {
             throw .usage(
-                "\(Printable.named(text)) is not a login id: use its 26 letters and digits, or the first "
-                    + "\(ShortID.least) or more",
+                "\(Printable.named(text)) is not a login id: \(ShortID.rule(for: text))",
                 hint: "list all logins: vaultctl login list; or specify the user: --user ID")
         }
     }

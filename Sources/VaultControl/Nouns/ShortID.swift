@@ -62,10 +62,19 @@ enum ShortID {
     static func check(_ text: String, noun: String, of list: String) throws(Failure) -> String {
         guard let front = normal(text), front.count >= least else {
             throw .usage(
-                "\(Printable.named(text)) is not a \(noun): use its 26 letters and digits, or the first \(least) or more",
+                "\(Printable.named(text)) is not a \(noun): \(rule(for: text))",
                 hint: "list \(list)")
         }
         return front
+    }
+
+    /// How an id is typed, after one that cannot be one.
+    static func rule(for text: String) -> String {
+        let isWord = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+        // Only the digits are left that are in no id.
+        return isWord && (least...length).contains(text.count)
+            ? "an id has the letters a to z and the digits 2 to 7"
+            : "use its \(length) letters and digits, or the first \(least) or more"
     }
 
     static func ambiguous(_ text: String, _ noun: String, _ ids: [String], _ verb: String) -> Failure {

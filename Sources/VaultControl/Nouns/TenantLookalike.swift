@@ -26,7 +26,11 @@ struct TenantLookalike {
 
     /// Warns before a new user gets an id that is probably meant as another one. Ids are a service's own, so they are not
     /// refused.
-    static func warn(of user: String?, _ option: TenantName?, in vault: Vault, _ invocation: Invocation) async throws {
+    ///
+    /// - Parameter mayBeNew: false if the command names a provider, which a new tenant does not have.
+    static func warn(
+        of user: String?, _ option: TenantName?, mayBeNew: Bool = true, in vault: Vault, _ invocation: Invocation
+    ) async throws {
         if let user, let oddity = oddity(of: user), (try? await vault.user(user, of: option?.tenant)) == nil {
             invocation.warn("the id of the new user \(oddity): \(Printable.named(user))")
         }
@@ -37,7 +41,7 @@ struct TenantLookalike {
                 "the new user is called \(Printable.shortened(user)) within the tenant \(tenant.name); without the "
                     + "tenant's name: --user \(Printable.shortened(String(user.dropFirst(tenant.name.count + 1))))")
         }
-        if let tenant = option?.tenant, try await !vault.has(tenant) {
+        if mayBeNew, let tenant = option?.tenant, try await !vault.has(tenant) {
             invocation.note("the tenant \(tenant.name) is new")
             let near = EditDistance.near(tenant.name, among: try await vault.tenants().map(\.tenant.name))
             if let near = near.first { invocation.advise("if it is a misspelling: --tenant \(near)") }

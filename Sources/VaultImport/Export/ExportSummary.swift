@@ -10,6 +10,8 @@ public struct ExportSummary: Sendable, Equatable {
 
     /// Logins that were written.
     public private(set) var exported = 0
+    /// Exported logins without a refresh token: no system can renew them.
+    package private(set) var unrenewable = 0
     /// Exported logins, by the vault's name of the provider.
     public private(set) var providers: [String: Int] = [:]
     /// Logins that were left out, by reason.
@@ -26,6 +28,7 @@ public struct ExportSummary: Sendable, Equatable {
 
     mutating func add(_ login: ExportedLogin) {
         exported += 1
+        if login.refreshToken == nil { unrenewable += 1 }
         providers[login.provider, default: 0] += 1
     }
 

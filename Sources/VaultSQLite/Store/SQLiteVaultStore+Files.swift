@@ -11,7 +11,7 @@ extension SQLiteVaultStore {
     ///
     /// - Parameters:
     ///   - trustsFileSystem: whether a file system that is not known to be local is acceptable.
-    ///   - provesFileSystem: whether to test it, which writes a nameless file.
+    ///   - provesFileSystem: whether to test it, which writes a nameless file. False for an open vault.
     package static func files(
         at path: String, trustsFileSystem: Bool = false, provesFileSystem: Bool = true
     ) -> [FileReport] {
@@ -25,8 +25,9 @@ extension SQLiteVaultStore {
         let files: [(FileReport.Role, String)] = [
             (.vault, path), (.wal, path + "-wal"), (.sharedMemory, path + "-shm"), (.lock, path + ".lock"),
         ]
-        // A read-only store has no lock file.
-        let needed: FileReport.Role = file?.readOnlyRefusal == nil ? .lock : .vault
+        // The opening makes the lock file, and a read-only store has none.
+        let isOpen = !provesFileSystem
+        let needed: FileReport.Role = isOpen && file?.readOnlyRefusal == nil ? .lock : .vault
         for (role, path) in files {
             reports.append(
                 report(role, path, needed: needed) { status throws(StoreError) in try PrivateFile.check(status, path) })
@@ -58,10 +59,11 @@ extension SQLiteVaultStore {
     ) -> FileReport {
         let status: FileStatus
         do throws(SystemError) { status = try FileStatus(at: path) } catch {
-            let isMissing = error == .notFound && role != .vault && role != needed
+            let mayBeMissing = role != .vault && role != needed
+            let words = error == .notFound ? "does not exist" : "cannot be looked at"
             return FileReport(
                 role: role, path: path, mode: nil,
-                problem: isMissing ? nil : StoreError(.io(error), "\(path) cannot be looked at"))
+                problem: error == .notFound && mayBeMissing ? nil : StoreError(.io(error), "\(path) \(words)"))
         }
         do throws(StoreError) {
             try check(status)

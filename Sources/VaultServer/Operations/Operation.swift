@@ -178,7 +178,9 @@ extension Call.Values {
     private mutating func take(_ text: String, _ field: Operation.Field) throws(Problem) {
         switch field.kind {
         case .text(let longest):
-            guard !text.isEmpty else { throw .invalid("\(field.name) is empty", hint: "leave it out") }
+            guard !text.isEmpty else {
+                throw .invalid("\(field.name) is empty", hint: "check that its variable is set, or leave it out")
+            }
             guard text.utf8.count <= longest else { throw .invalid("\(field.name) is longer than \(longest) bytes") }
         case .words(let words):
             guard words.contains(text) else {

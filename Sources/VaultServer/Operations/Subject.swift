@@ -60,7 +60,11 @@ extension Call {
             }
             let login = try await login(text, question)
             return Subject(users: users, login: .login(login.id), tenant: question.tenant)
-        default: throw Problem.invalid("the request names either a user or a login")
+        case (nil, nil):
+            throw Problem.invalid(
+                "the request names neither a user nor a login", hint: #"name one of them, such as {"user": "alice"}"#)
+        default:
+            throw Problem.invalid("the request names both a user and a login", hint: "name one of them")
         }
     }
 

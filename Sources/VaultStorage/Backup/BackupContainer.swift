@@ -53,7 +53,7 @@ package struct BackupContainer: Sendable, Equatable {
         guard trailer.count == trailerByteCount, Array(trailer[..<8]) == magic else {
             throw StoreError(
                 .notABackup, "the file is not a backup of a vault, or was cut short",
-                hint: "check the path; a whole backup ends with the word TVBACKUP and 48 bytes")
+                hint: "check the path; copy it again if a copy was cut short, or use another: vaultctl backup list")
         }
         let format: UInt32 = number(trailer, at: 8)
         guard format == Self.format else {

@@ -104,12 +104,14 @@ struct AuthorizationCallbackTests {
         #expect(throws: AuthorizationCallbackError(.repeatedParameter)) { try code(url) }
     }
 
-    @Test(arguments: ["", "?", "https://app.example/cb", "?code=%zz&state=s1", "?code=c&state=s1&error=%22"])
+    @Test(arguments: [
+        "", "?", "/cb", "https://app.example/cb&code=c&state=s1", "?code=%zz&state=s1", "?code=c&state=s1&error=%22",
+    ])
     func otherTextIsMalformed(_ url: String) {
         #expect(throws: AuthorizationCallbackError(.malformed)) { try code(url) }
     }
 
-    @Test(arguments: ["?state=s1", "?state=s1&code=", "?state=s1&code=%0A"])
+    @Test(arguments: ["?state=s1", "?state=s1&code=", "?state=s1&code=%0A", "https://app.example/cb"])
     func aCallbackWithoutAnAnswerIsRefused(_ url: String) {
         #expect(throws: AuthorizationCallbackError(.missingAnswer)) { try code(url) }
     }

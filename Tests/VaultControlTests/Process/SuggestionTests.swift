@@ -14,6 +14,7 @@ struct SuggestionTests {
         ("import db.sqlite3", "import run db.sqlite3"), ("move b.vault", "move run b.vault"), ("rekey", "key rekey"),
         ("rotate key", "key rotate"), ("sessions list", "login list"), ("login logout x", "login revoke"),
         ("provider edit acme", "provider update"), ("create", "init"), ("check", "doctor"), ("daemon", "maintain"),
+        ("initialise", "init"), ("Authorise", "login begin"),
         ("users", "user list"), ("user create bob", "login begin --user ID --provider NAME"),
         ("token show", "token get"),
         ("audit.list", "audit list"), ("takeover login", "login take-over"), ("migrate apply", "migrate up"),

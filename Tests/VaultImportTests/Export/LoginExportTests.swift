@@ -47,6 +47,20 @@ struct LoginExportTests {
         #expect(transport.requests.isEmpty)
     }
 
+    @Test func anErrorReportsThatAnAPIRefusedTheHeldToken() async throws {
+        let id = try await scene.add("alice")
+        _ = try await scene.export()
+        let users = try await UserManager(
+            vault: scene.vault, transport: ScriptedTransport(), options: .deterministic)
+        let token = try await users.accessToken(for: .login(id))
+        let rejected = await #expect(throws: VaultError.self) { try await users.reportRejected(token) }
+        #expect(rejected?.code == .heldBySource)
+        #expect(rejected?.message.hasPrefix("an API refused the access token") == true)
+        // The next call says so, too.
+        let error = await #expect(throws: VaultError.self) { try await users.accessToken(for: .login(id)) }
+        #expect(error?.message == rejected?.message)
+    }
+
     @Test func anExportThatEndsInTheMiddleLeavesHeldLogins() async throws {
         for number in 0..<5 { try await scene.add("user-\(number)") }
         var sink = ScriptedSink()

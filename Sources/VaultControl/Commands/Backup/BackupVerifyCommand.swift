@@ -57,7 +57,10 @@ struct BackupVerifyCommand: VaultCommand {
         }
         progress.finish()
         try emit(facts, report, outcome, invocation)
-        if report?.isClean == false || outcome?.report.isClean == false { throw ExitRequest(status: .damaged) }
+        if report?.isClean == false || outcome?.report.isClean == false {
+            invocation.advise("the same damage in the vault: vaultctl damage list; other backups: vaultctl backup list")
+            throw ExitRequest(status: .damaged)
+        }
     }
 
     private func emit(

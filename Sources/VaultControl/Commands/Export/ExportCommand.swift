@@ -142,14 +142,25 @@ struct ExportCommand: VaultCommand {
 
     private func report(_ summary: ExportSummary, _ invocation: Invocation) throws {
         try invocation.emit(record(summary), text: "")
-        let owner =
-            copy
-            ? "this vault still renews them" : "from now on the system called \(Printable.shortened(to)) renews them"
-        invocation.note("exported \(Count.of(summary.exported, "login")); \(owner)")
+        invocation.note("exported \(Count.of(summary.exported, "login")); \(owner(of: summary))")
         let lines = reasons(summary)
         guard !lines.isEmpty else { return }
         for line in lines { invocation.warn(line) }
         if summary.reasons.keys.contains(where: { $0 != .dead }) { throw ExitRequest(status: .partlyDone) }
+    }
+
+    /// Which system renews the exported logins.
+    private func owner(of summary: ExportSummary) -> String {
+        let (all, lasting) = (summary.exported, summary.exported - summary.unrenewable)
+        guard lasting > 0 else {
+            return all == 1
+                ? "it has no refresh token, so no system can renew it"
+                : "they have no refresh tokens, so no system can renew them"
+        }
+        let them = all == 1 ? "it" : lasting == all ? "them" : "\(lasting) of them; the others have no refresh token"
+        return copy
+            ? "this vault still renews \(them)"
+            : "from now on the system called \(Printable.shortened(to)) renews \(them)"
     }
 
     private func reasons(_ summary: ExportSummary) -> [String] {

@@ -81,6 +81,11 @@ struct OutboxRetryCommand: VaultCommand {
                 .data("isComplete", report.isComplete), .data("pendingRevocations", left),
                 .data("revocations", results),
             ]), text: invocation.text(Table(["REVOCATION", "AT THE PROVIDER"], results)))
+        if report.results.isEmpty, left > 0, !all, revocations.isEmpty {
+            invocation.note("no revocation is due; \(left) left")
+            invocation.advise("try those that are not due yet, too: --all; when they are: vaultctl outbox list")
+            return
+        }
         invocation.note("\(Count.of(report.results.count, "revocation")) tried, \(left) left")
         if left > 0, report.isComplete { invocation.hint("--all also tries those that are not due yet") }
     }
