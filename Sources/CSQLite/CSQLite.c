@@ -27,24 +27,6 @@ int vault_read_file(sqlite3 *connection, unsigned char *bytes, int count) {
     return file->pMethods->xRead(file, bytes, count, 0);
 }
 
-int vault_wal_frames(sqlite3 *connection, unsigned *frames, unsigned *pageSize) {
-    sqlite3_file *file = 0;
-    void volatile *region = 0;
-    int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
-    if (code != SQLITE_OK) return code;
-    if (!file || !file->pMethods || file->pMethods->iVersion < 2 || !file->pMethods->xShmMap) return SQLITE_ERROR;
-    code = file->pMethods->xShmMap(file, 0, 32768, 0, &region);
-    if (code != SQLITE_OK) return code;
-    *frames = 0;
-    *pageSize = 0;
-    if (!region) return SQLITE_OK;
-    unsigned short size = ((unsigned short volatile *)region)[7];
-    /* 1 stands for 65 536, which does not fit. */
-    *pageSize = size == 1 ? 65536 : size;
-    *frames = ((unsigned volatile *)region)[4];
-    return SQLITE_OK;
-}
-
 int vault_wal_index(sqlite3 *connection, const void **index) {
     sqlite3_file *file = 0;
     void volatile *region = 0;
@@ -55,6 +37,19 @@ int vault_wal_index(sqlite3 *connection, const void **index) {
     code = file->pMethods->xShmMap(file, 0, 32768, 0, &region);
     if (code == SQLITE_OK) *index = (const void *)region;
     return code;
+}
+
+int vault_wal_frames(sqlite3 *connection, unsigned *frames, unsigned *pageSize) {
+    const void *index = 0;
+    *frames = 0;
+    *pageSize = 0;
+    int code = vault_wal_index(connection, &index);
+    if (code != SQLITE_OK || !index) return code;
+    unsigned short size = ((const unsigned short volatile *)index)[7];
+    /* 1 stands for 65 536, which does not fit. */
+    *pageSize = size == 1 ? 65536 : size;
+    *frames = ((const unsigned volatile *)index)[4];
+    return SQLITE_OK;
 }
 
 static void load(const unsigned long long *words, vault_wal_header *header) {
