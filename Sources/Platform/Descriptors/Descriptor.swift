@@ -25,13 +25,6 @@ package final class Descriptor: OpenDescriptor {
         number = try options.open(name, in: directory, for: purpose, permissions)
     }
 
-    /// Another number for what is open here, for a library that closes it itself.
-    package func duplicate() throws(SystemError) -> Int32 {
-        let other = fcntl(number, F_DUPFD_CLOEXEC, 0)
-        guard other >= 0 else { throw .last }
-        return other
-    }
-
     /// The same file, open a second time, with locks of its own. Needs `/proc`.
     package func reopened(for purpose: OpeningPurpose) throws(SystemError) -> Descriptor {
         try Descriptor("/proc/self/fd/\(number)", for: purpose)
