@@ -29,14 +29,17 @@ struct StandbyTests {
     @Test func aCommitWaitsForTheStandby() async throws {
         let scene = try await Scene()
         try scene.standby.stop()
+        let start = ContinuousClock.now
         let change = scene.change("waited")
         try await eventually { try scene.waitingCommits == 1 }
         #expect(!scene.isAnswered)
         #expect(try await scene.label == nil)
         try scene.standby.start()
         try await change.value
+        // On a machine that needs longer than the client waits, the outcome is settled instead.
+        let isInTime = start.duration(to: .now) < ServerConnection.timeLimit
         #expect(try await scene.label == "waited")
-        #expect(try await scene.settledCommits == 0)
+        if isInTime { #expect(try await scene.settledCommits == 0) }
         #expect(try await scene.vault.store.verify().findings == [])
     }
 
@@ -54,7 +57,7 @@ struct StandbyTests {
         try scene.standby.start()
         try await change.value
         #expect(try await scene.label == "cancelled")
-        #expect(try await scene.settledCommits == 1)
+        #expect(try await scene.isSettled)
         #expect(try await scene.vault.store.verify().findings == [])
     }
 
@@ -64,15 +67,15 @@ struct StandbyTests {
         try scene.standby.stop()
         let change = scene.change("late")
         try await eventually { try scene.waitingCommits == 1 }
-        // The client has given the first connection up by then, and records on another that it does not know the outcome. That
-        // another one waits is not enough: a busy machine lets others commit meanwhile.
+        // By then, the client has given the first connection up, and records the outcome on another one. That another
+        // one waits is not enough: others commit as well.
         try await Task.sleep(for: ServerConnection.timeLimit + .seconds(2))
         try await eventually { try !scene.waitingSessions.isSubset(of: scene.firstSession) }
         #expect(!scene.isAnswered)
         try scene.standby.start()
         try await change.value
         #expect(try await scene.label == "late")
-        #expect(try await scene.settledCommits == 1)
+        #expect(try await scene.isSettled)
         #expect(try await scene.vault.store.verify().findings == [])
     }
 
@@ -135,6 +138,10 @@ struct StandbyTests {
 
         /// The sessions that waited first.
         var firstSession: Set<Int64> { first.withLock { $0 } }
+
+        /// Whether the outcome is recorded. It is recorded again if the record's own commit waits for so long that its
+        /// answer does not come either, as when the standby takes its time to start.
+        var isSettled: Bool { get async throws { try await settledCommits > 0 } }
 
         var settledCommits: Int {
             get async throws {

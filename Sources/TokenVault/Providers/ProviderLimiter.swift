@@ -232,11 +232,12 @@ final class RateLimitPermit: Sendable {
         return true
     }
 
-    /// A caller waits for this renewal.
+    /// A caller waits for this renewal. When this returns, it goes as a caller's, even if another caller's promotion
+    /// is still under way.
     func promote() {
         let provider = state.withLock { state in
-            defer { state.isPromoted = true }
-            return state.isHeld || state.isPromoted ? nil : state.provider
+            state.isPromoted = true
+            return state.isHeld ? nil : state.provider
         }
         if let provider { limiter.promote(id, at: provider) }
     }

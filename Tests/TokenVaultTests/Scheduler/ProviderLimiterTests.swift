@@ -128,7 +128,7 @@ struct ProviderLimiterTests {
     @Test func aCallerWhoJoinsWhileThePlaceIsTakenIsNotOverlooked() async {
         let limiter = ProviderLimiter(timeSource: ManualTimeSource())
         let limits = ProviderLimiter.Limits(concurrent: 1)
-        for _ in 0..<300 {
+        for _ in 0..<100 {
             await limiter.begin(limiter.newID(), provider, limits, .caller)
             let order = Order()
             let (other, promoted) = (RateLimitPermit(limiter), RateLimitPermit(limiter))
@@ -146,7 +146,7 @@ struct ProviderLimiterTests {
                 }
                 group.addTask { promoted.promote() }
                 while limiter.waitingCount(provider) < 2, !Task.isCancelled { await Task.yield() }
-                // The promotion may still be under way.
+                // The first promotion may still be under way. This one does not return before it has taken effect.
                 promoted.promote()
                 limiter.end(provider)
             }
