@@ -278,7 +278,8 @@ let package = Package(
             resources: [.copy("Vectors")]),
         // A process of its own that writes to a vault until it is killed.
         .executableTarget(
-            name: "storage-probe", dependencies: ["VaultCrypto", "VaultPostgreSQL", "VaultSQLite", "VaultStorage"],
+            name: "storage-probe",
+            dependencies: ["TestSupport", "VaultCrypto", "VaultPostgreSQL", "VaultSQLite", "VaultStorage"],
             path: "Tests/Probes/Storage"),
         // Stands between SQLite and the file system, for tests that let the disk fail. The library knows nothing of it.
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/Probes/CFaultVFS"),

@@ -91,6 +91,17 @@ final class CachedCursor: RowCursor {
         statement.bind(parameter, text)
     }
 
+    // MARK: The user's cell
+
+    var openUserCell: GuardedCopy? {
+        if case .stored(let rows, _) = state { return rows.openUserCell }
+        return nil
+    }
+
+    func keepUserCell(_ plaintext: UnsafeRawBufferPointer) {
+        if case .stored(let rows, _) = state { unsafe rows.keepUserCell(plaintext) }
+    }
+
     // MARK: Columns
 
     func isNull(_ column: Int32) -> Bool {

@@ -11,6 +11,7 @@ final class CachedReading: CursorSource {
     private(set) lazy var index = WALIndex(connection)
     private var ofUser: CachedCursor?
     private var ofLogin: CachedCursor?
+    private var keyOfLogin: CachedCursor?
 
     init(_ connection: Connection, _ cache: RowCache) {
         self.connection = connection
@@ -20,6 +21,7 @@ final class CachedReading: CursorSource {
     func cursor(_ query: Query) throws(StoreError) -> (any RowCursor)? {
         if query == .sessionsOfUser { return try cursor(query, \.ofUser) }
         if query == .sessionOfLogin { return try cursor(query, \.ofLogin) }
+        if query == .keyOfLogin { return try cursor(query, \.keyOfLogin) }
         return nil
     }
 

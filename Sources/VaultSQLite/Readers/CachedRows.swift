@@ -1,7 +1,9 @@
+import Synchronization
 import VaultCrypto
 import VaultStorage
 
-/// The rows of a result set as the database holds them: plaintext columns, and sealed cells.
+/// The rows of a result set as the database holds them: plaintext columns, and sealed cells. Only the cell of their user,
+/// which has no token, stays open after its first use.
 @safe final class CachedRows: @unchecked Sendable {
     /// A user with more is read from the database each time.
     static let mostBytes = 8 * 1024
@@ -21,6 +23,7 @@ import VaultStorage
     private let columnCount: Int
     private let columns: [Column]
     private let bytes: UnsafeRawBufferPointer
+    private let userCell = AtomicLazyReference<GuardedCopy>()
 
     private init(_ builder: borrowing Builder) {
         count = builder.count
@@ -49,6 +52,14 @@ import VaultStorage
         }
         let start = Int(column.offset)
         return unsafe UnsafeRawBufferPointer(rebasing: bytes[start..<start + Int(column.count)])
+    }
+
+    /// All rows are of one user.
+    var openUserCell: GuardedCopy? { userCell.load() }
+
+    func keepUserCell(_ plaintext: UnsafeRawBufferPointer) {
+        guard let copy = unsafe GuardedCopy(plaintext) else { return }
+        _ = userCell.storeIfNil(copy)
     }
 
     struct Builder {

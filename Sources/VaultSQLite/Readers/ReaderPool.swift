@@ -120,6 +120,7 @@ final class ReaderPool: Sendable {
             defer { state.idle = [] }
             return state.idle
         }
+        cache?.close()
         for reader in idle { reader.connection.close(checkpointing: checkpointing) }
     }
 }

@@ -6,8 +6,9 @@ import VaultStorage
 /// The rows of logins that were read last, sealed as they are in the vault, for as long as they are the newest.
 ///
 /// The WAL index says without a system call whether there has been a commit. If so, the trail says whose rows it may have
-/// changed: a change of a user, or of one of their logins, has a row there, or the user would not be accepted later. A commit
-/// that the trail does not know empties the cache. See ADR 0149.
+/// changed: a change of a user, or of one of their logins, has a row there, or the user would not be accepted later. The
+/// rows of those users go at once, and with them what is open of their cells. A commit that the trail does not know
+/// empties the cache. See ADR 0149.
 final class RowCache: Sendable {
     struct Key: Equatable {
         let query: Int
@@ -21,28 +22,32 @@ final class RowCache: Sendable {
 
     private struct Entry {
         let key: Key
-        /// nil: there are too many rows.
-        let rows: CachedRows?
-        let user: Bytes16
-        /// The end of the trail when they were read.
-        let head: Int64
+        let rows: Rows
+    }
+
+    private enum Rows {
+        case of(user: Bytes16, CachedRows)
+        case tooMany
+
+        var user: Bytes16? { if case .of(let user, _) = self { user } else { nil } }
     }
 
     private struct State {
         /// Whether the trail has been read.
         var hasBegun = false
-        /// The newest commit that the cache knows, and the end of the trail at that commit.
+        /// The newest commit that the cache knows, of which all entries are, and the end of the trail at that commit.
         var header = WALIndex.Header()
         var head: Int64 = 0
-        /// Where the trail has the last change of a user, of those who have changed since the cache was empty.
-        var changes: [Bytes16: Int64] = [:]
         /// Groups of ``ways`` each. A key, which is a random number or a keyed hash, has a place in one group; what is used
         /// moves towards its beginning, and what is new takes its end.
-        var entries: [Entry?]
+        private(set) var entries: [Entry?]
+        /// The beginnings of the groups that have entries of a user.
+        private var groupsOfUser: [Bytes16: [Int]] = [:]
         /// What was asked for lately and was not here, by a part of its key: only what is asked for twice is worth keeping.
         var askedFor: [UInt32]
-        /// Whether somebody reads the trail.
+        /// Whether a reader is reading the trail.
         var isReading = false
+        var isClosed = false
         /// Reads that the database was not asked for, in all, and when the trail was read last.
         var served = 0
         var servedBefore = 0
@@ -78,20 +83,37 @@ final class RowCache: Sendable {
             let place =
                 group.first { entries[$0]?.key == entry.key } ?? group.first { entries[$0] == nil } ?? first
                 + RowCache.ways - 1
+            let former = entries[place]?.rows.user
             entries[place] = entry
+            if let former, !group.contains(where: { entries[$0]?.rows.user == former }) {
+                groupsOfUser[former]?.removeAll { $0 == first }
+                if groupsOfUser[former]?.isEmpty ?? false { groupsOfUser[former] = nil }
+            }
+            if let user = entry.rows.user, !(groupsOfUser[user]?.contains(first) ?? false) {
+                groupsOfUser[user, default: []].append(first)
+            }
+        }
+
+        /// Moves an entry towards the beginning of its group.
+        mutating func advance(_ place: Int) { entries.swapAt(place, place - 1) }
+
+        mutating func remove(_ user: Bytes16) {
+            for first in groupsOfUser.removeValue(forKey: user) ?? [] {
+                for place in first..<first + RowCache.ways where entries[place]?.rows.user == user {
+                    entries[place] = nil
+                }
+            }
         }
 
         mutating func removeAll() {
             for place in entries.indices { entries[place] = nil }
-            changes = [:]
+            groupsOfUser = [:]
         }
     }
 
     private static let ways = 8
     /// Rows of the trail that are read at most; after more commits the cache is emptied.
     private static let mostChanges = 256
-    /// Users whose changes are remembered.
-    private static let mostChangedUsers = 4_096
     /// Nanoseconds between two looks at the names of the vault's files.
     private static let lookInterval: Int64 = 5_000_000
     /// The longest pause is of 256 reads.
@@ -163,10 +185,10 @@ final class RowCache: Sendable {
             guard place < first + Self.ways, let entry = state.entries[place] else {
                 return state.isAskedForAgain(key) ? .missing : .unknown
             }
-            if place > first { state.entries.swapAt(place, place - 1) }
-            if !state.changes.isEmpty, let change = state.changes[entry.user], change > entry.head { return .missing }
+            if place > first { state.advance(place) }
             state.served += 1
-            return entry.rows.map { .found($0) } ?? .tooMany
+            if case .of(_, let rows) = entry.rows { return .found(rows) }
+            return .tooMany
         }
     }
 
@@ -180,16 +202,14 @@ final class RowCache: Sendable {
 
     private func keep(_ rows: CachedRows?, _ key: Key, _ header: WALIndex.Header) {
         // No user is not stored: who asks is then told from the database, and so is who has no login.
-        let user: Bytes16
+        var kept = Rows.tooMany
         if let rows {
-            guard rows.count > 0, !rows.isNull(0, 7), let handle = unsafe Bytes16(rows.blob(0, 1)) else { return }
-            user = handle
-        } else {
-            user = .zero
+            guard rows.count > 0, !rows.isNull(0, 7), let user = unsafe Bytes16(rows.blob(0, 1)) else { return }
+            kept = .of(user: user, rows)
         }
         state.withLock { state in
-            guard state.hasBegun, state.header == header else { return }
-            state.put(Entry(key: key, rows: rows, user: user, head: state.head))
+            guard state.hasBegun, !state.isClosed, state.header == header else { return }
+            state.put(Entry(key: key, rows: kept))
         }
     }
 
@@ -208,8 +228,8 @@ final class RowCache: Sendable {
         let found = try Changes(connection, since: since, atMost: Self.mostChanges)
         guard index.header == before else { return false }
         state.withLock { state in
-            if let users = found.users, state.changes.count + users.count <= Self.mostChangedUsers {
-                for (user, sequence) in users { state.changes[user] = sequence }
+            if let users = found.users {
+                for user in users { state.remove(user) }
             } else {
                 state.removeAll()
             }
@@ -226,7 +246,7 @@ final class RowCache: Sendable {
 
     private struct Changes {
         /// nil: something else may have changed, too.
-        var users: [Bytes16: Int64]? = [:]
+        var users: Set<Bytes16>? = []
         var head: Int64
 
         init(_ connection: Connection, since: Int64, atMost most: Int) throws(StoreError) {
@@ -241,7 +261,7 @@ final class RowCache: Sendable {
                 while try row.step() {
                     count += 1
                     head = row.integer(0)
-                    if let user = row.bytes16(1) { users?[user] = head } else { users = nil }
+                    if let user = row.bytes16(1) { users?.insert(user) } else { users = nil }
                 }
             }
             // A commit without a row is one that no program of ours has made, or a step that changes no login.
@@ -259,8 +279,25 @@ final class RowCache: Sendable {
     /// How many results it holds.
     var count: Int { state.withLock { $0.entries.count { $0 != nil } } }
 
+    /// How many of them have their user's cell open.
+    var openUserCellCount: Int {
+        state.withLock { state in
+            state.entries.count { entry in
+                if case .of(_, let rows) = entry?.rows { rows.openUserCell != nil } else { false }
+            }
+        }
+    }
+
     /// Begins anew: what was in it did not prove right.
     func removeAll() { state.withLock { $0.removeAll() } }
+
+    /// Wipes what is open, and keeps nothing from now on.
+    func close() {
+        state.withLock { state in
+            state.isClosed = true
+            state.removeAll()
+        }
+    }
 
     // MARK: The files
 

@@ -97,8 +97,12 @@ struct RowOpener {
     func withUser<R>(
         _ row: any RowCursor, _ columns: UserColumns, _ body: (UserCellView) throws(StoreError) -> R
     ) throws(StoreError) -> R {
+        // What was opened before, of the same bytes.
+        if let kept = row.openUserCell {
+            defer { withExtendedLifetime(kept) {} }
+            return try body(try unsafe Self.userView(kept.bytes, columns))
+        }
         let opened: SealedCell.Opened
-        let view: UserCellView
         do throws(VaultCryptoError) {
             let key = try root(columns.rootKey)
             opened = try unsafe SealedCell.Opened(
@@ -108,12 +112,18 @@ struct RowOpener {
             throw .quarantined("user", columns.handle.bytes, error)
         }
         defer { opened.wipe(scratch) }
-        do throws(VaultCryptoError) {
-            view = try unsafe UserCellView(opened.plaintext)
-        } catch {
+        let view = try unsafe Self.userView(opened.plaintext, columns)
+        unsafe row.keepUserCell(opened.plaintext)
+        return try body(view)
+    }
+
+    @inline(__always)
+    private static func userView(
+        _ plaintext: UnsafeRawBufferPointer, _ columns: UserColumns
+    ) throws(StoreError) -> UserCellView {
+        do throws(VaultCryptoError) { return try unsafe UserCellView(plaintext) } catch {
             throw .quarantined("user", columns.handle.bytes, error)
         }
-        return try body(view)
     }
 
     /// Lends the open user cell of a user's row. Returns `nil` if there is no such row, or if it cannot be opened.
@@ -166,7 +176,7 @@ struct RowOpener {
         let refresh: RefreshRecord? = try unsafe secret(row, 19, .refresh, columns.refreshTag, columns, user, view) {
             bytes throws(VaultCryptoError) in try unsafe RefreshRecord(bytes)
         }
-        let key = try keyRecord(row, columns, user, view)
+        let key = try keyRecord(row, 20, columns, user, view)
         let intent = try IntentRecord(row, self, login: columns.handle)
         guard !session.lacksDoubt(of: intent) else {
             throw .quarantined("refreshIntent", columns.handle.bytes, SessionRecord.lackingDoubt)
@@ -174,18 +184,18 @@ struct RowOpener {
         return OpenLogin(columns: columns, session: session, refresh: refresh, key: key, intent: intent)
     }
 
-    /// The key of a row with all columns. Its tag is trusted because the session's cell is bound to it.
+    /// The key of a row of ``Query/keyOfLogin``. Its tag is trusted because the session's cell is bound to it.
     func key(
         _ row: any RowCursor, _ columns: LoginColumns, _ user: UserColumns, _ view: UserCellView
     ) throws(StoreError) -> KeyRecord? {
         _ = try session(row, columns, user, view)
-        return try keyRecord(row, columns, user, view)
+        return try keyRecord(row, 19, columns, user, view)
     }
 
     private func keyRecord(
-        _ row: any RowCursor, _ columns: LoginColumns, _ user: UserColumns, _ view: UserCellView
+        _ row: any RowCursor, _ column: Int32, _ columns: LoginColumns, _ user: UserColumns, _ view: UserCellView
     ) throws(StoreError) -> KeyRecord? {
-        try unsafe secret(row, 20, .key, columns.keyTag, columns, user, view) {
+        try unsafe secret(row, column, .key, columns.keyTag, columns, user, view) {
             bytes throws(VaultCryptoError) in try unsafe KeyRecord(bytes)
         }
     }

@@ -22,7 +22,7 @@ extension Reader {
     /// The login's key. Opens no refresh token.
     func key(ofLogin handle: LoginHandle) throws(StoreError) -> KeyRecord? {
         try consistently { () throws(StoreError) in
-            let row = try tables.cursor(.login)
+            let row = try tables.cursor(.keyOfLogin)
             return try row.withBinding(1, handle.bytes) { () throws(StoreError) in
                 guard try row.step() else { throw StoreError.notFound(.login) }
                 let user = try UserColumns(row)

@@ -35,7 +35,9 @@ extension VaultStore {
 
     /// The private key to which a login's access token is bound; nil if there is none.
     package func key(ofLogin handle: LoginHandle) async throws(StoreError) -> KeyRecord? {
-        try await read(.rows(.login, handle.bytes)) { reader throws(StoreError) in try reader.key(ofLogin: handle) }
+        try await read(.rows(.keyOfLogin, handle.bytes)) { reader throws(StoreError) in
+            try reader.key(ofLogin: handle)
+        }
     }
 
     package func login(_ handle: LoginHandle) async throws(StoreError) -> StoredLogin {

@@ -18,9 +18,9 @@ extension Query {
     private static let requestColumns = Table.authorizationRequest.columns("stateIndex", "expiresAt", "cell")
 
     private static let secretsAndIntent: [Join] = [
-        .optional(Table.loginSecret["login"], is: Table.login["id"]),
-        .optional(Table.refreshIntent["login"], is: Table.login["id"]),
+        secretsIfAny, .optional(Table.refreshIntent["login"], is: Table.login["id"]),
     ]
+    private static let secretsIfAny = Join.optional(Table.loginSecret["login"], is: Table.login["id"])
     private static let owner = Join.each(Table.user["id"], is: Table.login["user"])
     /// For rows whose user may no longer exist.
     private static let ownerIfAny = Join.optional(Table.user["id"], is: Table.login["user"])
@@ -34,6 +34,12 @@ extension Query {
 
     package static let sessionOfLogin = select(
         userColumns + loginColumns, from: .login, joins: [owner], where: [.equal(Table.login["handle"], 1)])
+
+    /// A login and its key: what ``Reader/key(ofLogin:)`` reads.
+    package static let keyOfLogin = select(
+        userColumns + loginColumns + Table.loginSecret.columns("keyCell"), from: .login,
+        joins: [owner, secretsIfAny],
+        where: [.equal(Table.login["handle"], 1)])
 
     static let login = select(
         wholeLogin, from: .login, joins: [owner] + secretsAndIntent, where: [.equal(Table.login["handle"], 1)])

@@ -22,9 +22,17 @@ package protocol RowCursor: AnyObject {
     func text(_ column: Int32) -> String
     /// Valid until the next step or reset.
     func blob(_ column: Int32) -> UnsafeRawBufferPointer
+
+    /// The plaintext of the current row's user cell, if the row is kept in memory and the cell was opened before.
+    var openUserCell: GuardedCopy? { get }
+    /// Keeps the plaintext of the current row's user cell for as long as the row is kept in memory.
+    func keepUserCell(_ plaintext: UnsafeRawBufferPointer)
 }
 
 extension RowCursor {
+    package var openUserCell: GuardedCopy? { nil }
+    package func keepUserCell(_ plaintext: UnsafeRawBufferPointer) {}
+
     /// Runs a query without a result set, and makes it ready for its next use.
     package func run() throws(StoreError) {
         defer { reset() }

@@ -4,7 +4,7 @@ import VaultSQLite
 import VaultStorage
 
 /// `storage-probe VAULT KEY USER LOGINS ROUNDS`: writes to a vault and says so after each acknowledged change, until it
-/// is done or killed. Tests kill it. See also ``Liveness``, ``SampleVault``, ``Scale`` and ``Visit``.
+/// is done or killed. Tests kill it. See also ``Changes``, ``Liveness``, ``SampleVault``, ``Scale`` and ``Visit``.
 @main
 struct StorageProbe {
     static func main() async throws {
@@ -24,6 +24,11 @@ struct StorageProbe {
         if arguments.count == 6, arguments[1] == "visit" {
             return try await Visit.perform(
                 vault: arguments[2], key: arguments[3], login: arguments[4], arguments[5])
+        }
+        if arguments.count > 6, arguments[1] == "change", let first = Int(arguments[5]) {
+            return try await Changes.perform(
+                vault: arguments[2], key: arguments[3], counters: arguments[4], first: first,
+                logins: Array(arguments[6...]))
         }
         if arguments.count == 5, ["make", "tick", "trail"].contains(arguments[1]), let count = Int(arguments[4]) {
             return try await Scale.perform(arguments[1], vault: arguments[2], key: arguments[3], count: count)

@@ -97,8 +97,7 @@ bool serves_the_newest = true; /* no read gives less than what was acknowledged 
 Header known;
 byte head = 0;
 bool reading = false;
-byte changes[USERS];
-typedef Entry { bool is; byte version; byte head }
+typedef Entry { bool is; byte version }
 Entry entry[USERS];
 
 /* Both copies, word by word. Whoever writes them may do any of its steps between two words. */
@@ -152,11 +151,11 @@ look:
     atomic {
         if :: second.sum != known.sum -> isSame = false :: else fi;
         if
-        :: isSame && entry[u].is && changes[u] <= entry[u].head ->
+        :: isSame && entry[u].is ->
             serves_the_newest = (entry[u].version >= floor);
             assert(serves_the_newest);
             goto call
-        :: isSame && !(entry[u].is && changes[u] <= entry[u].head) -> goto missing
+        :: isSame && !entry[u].is -> goto missing
         :: !isSame && (reading || hasReadTrail) -> goto database
         :: !isSame && !reading && !hasReadTrail -> reading = true; hasReadTrail = true
         fi
@@ -178,7 +177,8 @@ look:
         do
         :: c > 0 && log[c].number > head ->
 #ifndef MUTANT_FORGETS_A_USER
-            if :: changes[log[c].user] < log[c].number -> changes[log[c].user] = log[c].number :: else fi;
+            entry[log[c].user].is = false;
+            entry[log[c].user].version = 0;
 #endif
             c = log[c].former
         :: else -> break
@@ -206,8 +206,7 @@ missing:
         :: isWhole && after.count == h.count && after.sum == h.sum && known.count == h.count && known.sum == h.sum ->
 #endif
             entry[u].is = true;
-            entry[u].version = log[s].version[u];
-            entry[u].head = head
+            entry[u].version = log[s].version[u]
         :: else
         fi;
         serves_the_newest = (log[s].version[u] >= floor);

@@ -12,7 +12,7 @@ struct KeyMemoryTests {
         key = nil
         let slot = try memory.takeSlot()
         #expect(unsafe UInt(bitPattern: slot.pointer) == address)
-        let bytes = unsafe UnsafeRawBufferPointer(start: slot.pointer, count: KeyMemory.slotByteCount)
+        let bytes = unsafe UnsafeRawBufferPointer(start: slot.pointer, count: memory.slotByteCount)
         #expect(unsafe bytes.allSatisfy { $0 == 0 })
     }
 
@@ -52,6 +52,35 @@ struct KeyMemoryTests {
         let slots = try (0..<1_100).map { _ in try first.takeSlot() }
         #expect(slots.count == 1_100)
         #expect(first.lockedState == .partial)
+    }
+
+    @Test func aCopyIsWipedWhenItGoes() throws {
+        let memory = KeyMemory(slotByteCount: 256, mustLock: true)
+        let plaintext = (0..<200).map { UInt8($0) }
+        var copy = unsafe plaintext.withUnsafeBytes { unsafe GuardedCopy($0, in: memory) }
+        let address = try unsafe #require(copy?.bytes.baseAddress)
+        #expect(try unsafe [UInt8](#require(copy).bytes) == plaintext)
+        copy = nil
+        #expect(unsafe UnsafeRawBufferPointer(start: address, count: 256).allSatisfy { $0 == 0 })
+        #expect(try unsafe memory.takeSlot().pointer == UnsafeMutableRawPointer(mutating: address))
+    }
+
+    @Test func whatIsTooLongOrCannotBeLockedIsNotCopied() {
+        let bytes = [UInt8](repeating: 7, count: GuardedCopy.maximumByteCount + 1)
+        unsafe bytes.withUnsafeBytes { bytes in
+            #expect(unsafe GuardedCopy(bytes) == nil)
+            #expect(unsafe GuardedCopy(UnsafeRawBufferPointer(rebasing: bytes.dropLast())) != nil)
+        }
+        let calls = Mutex(0)
+        let unlocked = KeyMemory(slotByteCount: 256, mustLock: true) { _, _ in
+            calls.withLock { $0 += 1 }
+            return false
+        }
+        for _ in 0..<3 {
+            unsafe bytes.prefix(9).withUnsafeBytes { #expect(unsafe GuardedCopy($0, in: unlocked) == nil) }
+        }
+        // The kernel is not asked again for each.
+        #expect(calls.withLock { $0 } == 1)
     }
 
     @Test func aKeyHasExactlyThirtyTwoBytes() {

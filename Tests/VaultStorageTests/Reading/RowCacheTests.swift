@@ -168,10 +168,43 @@ struct RowCacheTests {
         try await eventually { try await open.read(.user("alice")).isFromMemory }
     }
 
+    /// The cell of the user is opened once, those with tokens at each read.
+    @Test func theCellOfAUserStaysOpenWhileItsRowIsInMemory() async throws {
+        let open = try await Open()
+        let cache = try #require(open.store.readers.cache)
+        try await open.keep(.user("alice"), .login(open.alice))
+        #expect(cache.openUserCellCount == 2)
+        try await open.store.updateUser("alice") { $0.status = .disabled }
+        #expect(try await open.store.session(.user("alice")).userStatus == .disabled)
+        try await open.keep(.user("alice"))
+        #expect(try await open.store.session(.user("alice")).userStatus == .disabled)
+        cache.removeAll()
+        #expect(cache.openUserCellCount == 0)
+    }
+
+    @Test func aKeyIsReadOnceAsLongAsNothingChanges() async throws {
+        let open = try await Open()
+        let (old, new) = (
+            KeyRecord(dpopPrivateKey: SecretBytes(utf8: "old")), KeyRecord(dpopPrivateKey: SecretBytes(utf8: "new"))
+        )
+        try await open.store.updateLogin(open.alice) { $0.key = old }
+        var before = open.served
+        for _ in 0..<4 { #expect(try await open.store.key(ofLogin: open.alice) == old) }
+        #expect(open.served > before)
+        try await open.store.updateLogin(open.alice) { $0.key = new }
+        #expect(try await open.store.key(ofLogin: open.alice) == new)
+        try await open.store.updateLogin(open.alice) { $0.key = nil }
+        before = open.served
+        for _ in 0..<4 { #expect(try await open.store.key(ofLogin: open.alice) == nil) }
+        #expect(open.served > before)
+    }
+
     @Test func aClosedStoreGivesNothing() async throws {
         let open = try await Open()
+        let cache = try #require(open.store.readers.cache)
         try await open.keep(.user("alice"))
         open.store.close()
+        #expect(cache.count == 0)
         await #expect(throws: StoreError.closed) { _ = try await open.store.session(.user("alice")) }
     }
 
@@ -249,6 +282,63 @@ struct RowCacheTests {
             "rows in memory: \(counts.reads) reads beside \(rounds) changes, \(open.served) from memory, \(counts.stale) stale"
         )
         #expect(open.served > 0)
+    }
+
+    /// The same with processes that change them, some of which die between any two steps of a commit.
+    @Test func nothingOlderIsServedBesideProcessesThatDie() async throws {
+        let open = try await Open()
+        let (store, path) = (open.store, open.fixture.path + "-counters")
+        var logins: [LoginHandle] = []
+        for number in 0..<16 { logins.append(try await store.insertLogin(open.fixture.draft("user-\(number)")).handle) }
+        let acknowledged = try SharedCounters(path, count: 16)
+        let (targets, fixture) = (logins, open.fixture)
+        let wanted = Depth.pick(brief: 30_000, nightly: 500_000, deep: 10_000_000)
+        let stop = Flag()
+        let readers = Task {
+            defer { stop.set() }
+            return try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<2 {
+                    group.addTask {
+                        var stale = 0
+                        for _ in 0..<wanted / 2 {
+                            let number = Int.random(in: 0..<16)
+                            let floor = acknowledged[number]
+                            let selector: LoginSelector =
+                                Bool.random() ? .login(targets[number]) : .user("user-\(number)")
+                            if Int(try await store.session(selector).session.attempts) < floor { stale += 1 }
+                            await Task.yield()
+                        }
+                        return stale
+                    }
+                }
+                return try await group.reduce(0, +)
+            }
+        }
+        let kills = try await withThrowingTaskGroup(of: Int.self) { group in
+            for first in [0, 8] {
+                group.addTask {
+                    var kills = 0
+                    repeat {
+                        let handles = targets[first..<first + 8].map(\.text)
+                        let probe = try Probe(["change", fixture.path, fixture.keyFile, path, "\(first)"] + handles)
+                        _ = probe.lines { $0.contains("ready") }
+                        try? await Task.sleep(for: .milliseconds(Int.random(in: 50...1_500)))
+                        _ = probe.kill()
+                        kills += 1
+                    } while !stop.isSet
+                    return kills
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        let stale = try await readers.value
+        let changes = (0..<16).reduce(0) { $0 + acknowledged[$1] }
+        #expect(stale == 0)
+        #expect(changes > 0)
+        #expect(open.served > 0)
+        print(
+            "rows in memory: \(wanted) reads, \(open.served) from memory, beside \(changes) changes of processes, of "
+                + "which \(kills) were killed: \(stale) stale")
     }
 
     private static func wait(for semaphore: DispatchSemaphore) async {
