@@ -47,6 +47,9 @@ final class ServerWriteBatch: WriteBatching {
         for operation in operations { operation.finish(failure) }
     }
 
+    /// A server is always waited for.
+    func performAtOnce(_ operation: any WriteOperation, committed: (_ dueFrom: Timestamp) -> Void) -> Bool { false }
+
     /// The number of waits for answers on the current connection.
     var roundTrips: Int { channel?.tables.connection.roundTrips ?? 0 }
 

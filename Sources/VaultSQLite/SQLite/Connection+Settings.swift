@@ -48,6 +48,13 @@ extension Connection {
         ]
     }
 
+    /// Runs a body in which SQLite fails at once where another connection holds a lock.
+    func withoutWaiting(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+        unsafe sqlite3_busy_timeout(handle, 0)
+        defer { unsafe _ = sqlite3_busy_timeout(handle, Self.busyTimeout) }
+        try body()
+    }
+
     /// Settings that are safe before the file is known to be a vault.
     func prepareForInspection() throws(StoreError) {
         unsafe sqlite3_busy_timeout(handle, Self.busyTimeout)

@@ -84,6 +84,9 @@ import VaultStorage
         return outcome
     }
 
+    /// Whether ``checkpointIfDue(waited:isBatch:)`` may have something to do after the last commit.
+    var isCheckpointDue: Bool { schedule.isDue(at: unsafe pages.pointee) }
+
     /// Runs changes of many rows inside a transaction. If the WAL is long, a thread copies it into the database file
     /// meanwhile, so that little is left to copy when the WAL restarts. The transaction holds the write lock, and
     /// writes nothing to the WAL before it commits.

@@ -37,14 +37,19 @@ struct CheckpointSchedule {
     /// - Parameter isBatch: whether the commit was one of several that change many rows.
     /// - Returns: `nil` if no checkpoint is due.
     mutating func timeLimit(at pages: Int32, waited: Duration, isBatch: Bool = false) -> Duration? {
-        if pages < Self.threshold { next = Self.threshold }
-        guard pages >= (isBatch ? max(next, Self.thresholdOfBatches) : next) else { return nil }
+        guard isDue(at: pages), !isBatch || pages >= Self.thresholdOfBatches else { return nil }
         let timeLimit = Self.timeLimit.first { pages >= $0.pages }?.wait ?? Self.leastTimeLimit
         if timeLimit >= .seconds(1), waited >= timeLimit / 2 {
             postpone(from: pages)
             return nil
         }
         return timeLimit
+    }
+
+    /// As ``timeLimit(at:waited:isBatch:)`` decides it for a commit that is no batch.
+    mutating func isDue(at pages: Int32) -> Bool {
+        if pages < Self.threshold { next = Self.threshold }
+        return pages >= next
     }
 
     mutating func note(_ outcome: CheckpointGate.Outcome, at pages: Int32) {

@@ -49,6 +49,16 @@ final class WriteBatch: WriteBatching {
         for operation in afterwards { operation.finish(cutWAL(timeLimit: CheckpointSchedule.shortTimeLimit)) }
     }
 
+    func performAtOnce(_ operation: any WriteOperation, committed: (_ dueFrom: Timestamp) -> Void) -> Bool {
+        guard let channel, !mustStartOver, !hasDoubt, !owesCut, !channel.gate.isCheckpointDue,
+            (try? place.checkProcess()) != nil, channel.beginAtOnce()
+        else { return false }
+        let outcome = commit([operation], begunOn: channel)
+        committed(self.channel?.transaction.dueFrom ?? .earliest)
+        for operation in outcome.done { operation.finish(outcome.failure) }
+        return true
+    }
+
     /// Moves the WAL into the database file while no caller waits. The last process leaves that to SQLite; see
     /// ``Connection/checkpointsWhenLast()``.
     func close() {
@@ -108,6 +118,10 @@ final class WriteBatch: WriteBatching {
             giveUp(after: error)
             return Outcome(done: operations, failure: error)
         }
+        return commit(operations, begunOn: channel)
+    }
+
+    private func commit(_ operations: ArraySlice<any WriteOperation>, begunOn channel: WriteChannel) -> Outcome {
         do throws(StoreError) {
             try place.checkFiles(channel.connection)
             try channel.transaction.begin()

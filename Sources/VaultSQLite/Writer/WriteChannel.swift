@@ -34,6 +34,23 @@ final class WriteChannel {
             throw WALLocks.writer(besideVaultAt: path).map { .busy(writer: $0) } ?? error
         }
         waited = start.duration(to: .now)
+        noteBeginning()
+    }
+
+    /// False if another process has the write lock, or something is wrong, of which ``begin()`` tells.
+    func beginAtOnce() -> Bool {
+        do throws(StoreError) {
+            try connection.reduceCacheIfIdle()
+            try connection.withoutWaiting { () throws(StoreError) in try connection.statement("BEGIN IMMEDIATE").run() }
+        } catch {
+            return false
+        }
+        waited = .zero
+        noteBeginning()
+        return true
+    }
+
+    private func noteBeginning() {
         if isFirst { begins = (WALFile.size(besideVaultAt: path) == 0, connection.totalChanges) }
     }
 

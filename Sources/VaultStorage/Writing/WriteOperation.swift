@@ -10,12 +10,22 @@ package protocol WriteOperation: AnyObject, Sendable {
     /// Whether it is not a change, but must run after all changes are committed.
     var comesAfterCommit: Bool { get }
 
+    /// Whether it reads and changes only what belongs to one user.
+    var isShort: Bool { get }
+
     /// Notifies the caller. `failure` is the error of the whole transaction, if there was one.
     func finish(_ failure: StoreError?)
 }
 
 extension WriteOperation {
     package var prefetchHint: PrefetchHint { .nothing }
+
+    package var isShort: Bool {
+        switch prefetchHint {
+        case .rows, .rowsOfUser: !comesAfterCommit
+        case .nothing, .each: false
+        }
+    }
 }
 
 /// An operation that runs a body.
@@ -66,8 +76,11 @@ extension WriterThread {
     package func perform(
         _ prefetchHint: PrefetchHint, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
     ) async throws {
+        var isByThisThread = false
         try await withCheckedThrowingContinuation { continuation in
-            submit(BodyOperation(prefetchHint, continuation, body))
+            isByThisThread = submit(BodyOperation(prefetchHint, continuation, body))
         }
+        // A task that makes many changes in a row would keep the thread from all others.
+        if isByThisThread { await Task.yield() }
     }
 }

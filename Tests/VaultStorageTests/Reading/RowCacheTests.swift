@@ -134,8 +134,10 @@ struct RowCacheTests {
         // Asked for before, so that it is kept the next time.
         _ = try await open.read(.login(open.alice))
         let (gate, isHeld) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let reading = Task.detached {
-            try store.readers.read { reader throws(StoreError) in
+        let hasRead = DispatchSemaphore(value: 0)
+        // On a thread of its own: those for tasks are few.
+        Thread.detachNewThread {
+            _ = try? store.readers.read { reader throws(StoreError) in
                 let row = try reader.tables.cursor(.userPage)
                 row.bind(1, Bytes16.zero)
                 row.bind(2, Int64(10))
@@ -145,13 +147,14 @@ struct RowCacheTests {
                 gate.wait()
                 return try reader.session(ofLogin: open.alice).session.attempts
             }
+            hasRead.signal()
         }
         await Self.wait(for: isHeld)
         try await Self.change(open.alice, in: other)
         // So that the store knows the newest commit.
         try await open.keep(.user("bob"))
         gate.signal()
-        _ = await reading.result
+        await Self.wait(for: hasRead)
         try await open.keep(.login(open.alice))
         #expect(try await open.read(.login(open.alice)) == (1, true))
     }
