@@ -1,7 +1,10 @@
 #pragma once
+#include <linux/stat.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 
 /* prctl is variadic, which Swift cannot import. */
@@ -25,4 +28,23 @@ int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, co
 static inline unsigned long process_file_system_magic(const char *path) {
     struct statfs info;
     return statfs(path, &info) == 0 ? (unsigned long)info.f_type : 0;
+}
+
+int statx(int directory, const char *path, int flags, unsigned mask, struct statx *found);
+
+/* Which file it is, and how long. Asks for nothing else: once a file was asked for its times, Linux (from 6.13, multigrain timestamps)
+   writes new ones with its next change, and a file system without a journal then waits for the inode at each sync. */
+static inline int process_file_glance(
+    int directory, const char *path, int flags, uint64_t *device, uint64_t *inode, int64_t *size) {
+    struct statx found;
+    if (statx(directory, path, flags, STATX_INO | STATX_SIZE, &found) != 0) return -1;
+    *device = makedev(found.stx_dev_major, found.stx_dev_minor);
+    *inode = found.stx_ino;
+    *size = (int64_t)found.stx_size;
+    return 0;
+}
+
+/* The flag with which an empty path stands for the directory itself, or for any other open file. */
+static inline int process_at_empty_path(void) {
+    return 0x1000; /* AT_EMPTY_PATH */
 }

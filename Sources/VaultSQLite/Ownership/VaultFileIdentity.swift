@@ -65,7 +65,7 @@ final class VaultFileIdentity: Sendable {
         // SQLite opens its remaining files with the first read.
         _ = try connection.integer("SELECT count(*) FROM vault")
         try checkDatabase()
-        let found = try findCompanions()
+        let (found, _) = try findCompanions()
         try checkWAL(connection)
         companions.withLock { $0 = found }
     }
@@ -73,22 +73,25 @@ final class VaultFileIdentity: Sendable {
     /// Called when a connection has all files open, before its reads or writes count: inside a transaction, before any
     /// change.
     func checkFiles(_ connection: Connection) throws(StoreError) {
-        try checkNames()
-        try checkWAL(connection)
+        let needed = try connection.walByteCount()
+        if try checkNames() < needed { try checkWAL(connection) }
     }
 
     /// Whether the files with these names are still the ones found at the opening.
-    func checkNames() throws(StoreError) {
+    ///
+    /// - Returns: the size of the WAL.
+    @discardableResult
+    func checkNames() throws(StoreError) -> Int64 {
         try checkDatabase()
-        let found = try findCompanions()
-        guard let known = companions.withLock({ $0 }), known != found else { return }
+        let (found, walSize) = try findCompanions()
+        guard let known = companions.withLock({ $0 }), known != found else { return walSize }
         throw Self.replaced(known.wal != found.wal ? wal : index)
     }
 
-    private func findCompanions() throws(StoreError) -> Companions {
-        guard let foundWAL = FileIdentity(path: wal) else { throw Self.replaced(wal) }
+    private func findCompanions() throws(StoreError) -> (Companions, walSize: Int64) {
+        guard let foundWAL = FileGlance(path: wal) else { throw Self.replaced(wal) }
         guard let foundIndex = FileIdentity(path: index) else { throw Self.replaced(index) }
-        return Companions(wal: foundWAL, index: foundIndex)
+        return (Companions(wal: foundWAL.identity, index: foundIndex), foundWAL.size)
     }
 
     /// The index knows of more frames than this WAL has: it has replaced another WAL, and no process would find what is
@@ -98,7 +101,7 @@ final class VaultFileIdentity: Sendable {
         // counts.
         var needed = try connection.walByteCount()
         while true {
-            guard let found = try? FileStatus(at: wal) else { throw Self.replaced(wal) }
+            guard let found = FileGlance(path: wal) else { throw Self.replaced(wal) }
             if found.size >= needed { return }
             let now = try connection.walByteCount()
             guard now != needed else { throw Self.replaced(wal) }

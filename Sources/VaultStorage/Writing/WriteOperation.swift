@@ -76,11 +76,10 @@ extension WriterThread {
     package func perform(
         _ prefetchHint: PrefetchHint, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
     ) async throws {
-        var isByThisThread = false
+        var mustGiveWay = false
         try await withCheckedThrowingContinuation { continuation in
-            isByThisThread = submit(BodyOperation(prefetchHint, continuation, body))
+            mustGiveWay = submit(BodyOperation(prefetchHint, continuation, body))
         }
-        // A task that makes many changes in a row would keep the thread from all others.
-        if isByThisThread { await Task.yield() }
+        if mustGiveWay { await Task.yield() }
     }
 }

@@ -27,6 +27,10 @@ package final class WriterThread: Sendable {
     /// More operations than ever wait at once in normal use. It bounds the memory of one transaction.
     package static let batchLimit = 256
 
+    /// How long callers run their operations before one of them lets others have its thread. Doing so may wake another
+    /// thread, which takes as long as a short operation.
+    private static let longestRun = Duration.milliseconds(5)
+
     private struct State {
         var waiting: [any WriteOperation] = []
         var isClosing = false
@@ -39,6 +43,8 @@ package final class WriterThread: Sendable {
         var isTaken = false
         /// The thread that uses it, if that is a caller's.
         var caller: ThreadID?
+        /// When a caller last let others have its thread.
+        var gaveWayAt = SuspendingClock.now
         /// How long single operations have taken lately; nil before the first.
         var pace: Duration?
 
@@ -77,7 +83,8 @@ package final class WriterThread: Sendable {
     /// For tests: whether a thread uses the batch.
     var isInUse: Bool { state.withLock { $0.isTaken } }
 
-    /// - Returns: whether the operation has been run already, by this thread.
+    /// - Returns: whether this thread has run operations for so long that a task should now let others have it: one that
+    ///   makes many changes in a row would keep them from it.
     @discardableResult
     package func submit(_ operation: any WriteOperation) -> Bool {
         enum Outcome { case refused, queued, firstEver, taken }
@@ -110,13 +117,16 @@ package final class WriterThread: Sendable {
                 callersCommitCount.add(1, ordering: .relaxed)
                 noteCommit(dueFrom)
             } ?? false
-        let isWanted = state.withLock { state in
+        let (isWanted, mustGiveWay) = state.withLock { state in
             (state.isTaken, state.caller) = (false, nil)
-            if isDone { state.note(start.duration(to: .now)) } else { state.waiting.insert(operation, at: 0) }
-            return state.isClosing || !state.waiting.isEmpty
+            let now = SuspendingClock.now
+            if isDone { state.note(start.duration(to: now)) } else { state.waiting.insert(operation, at: 0) }
+            let mustGiveWay = isDone && state.gaveWayAt.duration(to: now) > Self.longestRun
+            if mustGiveWay { state.gaveWayAt = now }
+            return (state.isClosing || !state.waiting.isEmpty, mustGiveWay)
         }
         if isWanted { work.send() }
-        return isDone
+        return mustGiveWay
     }
 
     /// Lets all submitted operations finish, ends the thread, and then runs `ending`, but only once however often it is
