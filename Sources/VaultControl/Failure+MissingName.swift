@@ -3,12 +3,18 @@ import TokenVault
 extension Failure {
     /// Inserts the named provider into the hints' commands.
     mutating func nameProvider(_ arguments: [String]) {
-        guard hints.contains(where: { $0.contains(" NAME") }), let given = GivenArguments(arguments),
+        guard hints.contains(where: { $0.contains(" NAME") }), let name = Self.provider(arguments) else { return }
+        self = naming(name)
+    }
+
+    /// The provider that the command line names.
+    static func provider(_ arguments: [String]) -> String? {
+        guard let given = GivenArguments(arguments),
             let name = given.value(of: "--provider") ?? given.value(of: "--client")
                 ?? (given.words.first == "provider" ? given.value(of: "NAME") : nil)
                 ?? (given.words == ["token", "client"] ? given.value(of: "PROVIDER") : nil)
-        else { return }
-        self = naming(given.value(of: "--tenant").flatMap { Tenant($0) }?.qualify(name) ?? name)
+        else { return nil }
+        return given.value(of: "--tenant").flatMap { Tenant($0) }?.qualify(name) ?? name
     }
 
     /// Repeats a variable that was given under another spelling, or as a parameter of the request.

@@ -25,7 +25,10 @@ struct MissingName {
     /// The same error, if it reports no missing name.
     static func explained(_ error: any Error, _ arguments: [String], in vault: Vault) async -> any Error {
         var failure = Failure(error)
-        guard let missing = MissingName(failure, arguments) else { return error }
+        guard let missing = MissingName(failure, arguments) else {
+            guard failure.code == VaultError.Code.providerMisconfigured.name else { return error }
+            return await failure.naming(Failure.provider(arguments), in: vault)
+        }
         do {
             try await missing.explain(&failure, in: vault)
             return failure

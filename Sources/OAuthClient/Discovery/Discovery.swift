@@ -29,7 +29,8 @@ public enum Discovery {
             }
         }
         // An error from one location says more than a missing document at the others.
-        throw failures.first { $0.code != .notFound } ?? DiscoveryError(.notFound)
+        throw failures.first { $0.code != .notFound } ?? failures.first { $0.finding != nil }
+            ?? DiscoveryError(.notFound)
     }
 
     private static func metadata(
@@ -51,7 +52,14 @@ public enum Discovery {
                 parsing: reply.body, issuer: issuer, allowsInsecureLoopback: allowsInsecureLoopback)
         case let status where status == 429 || (500...599).contains(status):
             throw DiscoveryError(.serverError, status: status)
-        case let status: throw DiscoveryError(.notFound, status: status)
+        case let status:
+            let location = reply.response.headerFields[.location]
+            let target =
+                (300...399).contains(status)
+                ? ProviderAnswer(status: status, error: nil, message: nil, location: location).location : nil
+            throw DiscoveryError(
+                .notFound, status: status,
+                finding: target.map { "the server redirects to \($0), which is not followed" })
         }
     }
 

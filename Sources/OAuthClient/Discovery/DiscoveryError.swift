@@ -37,15 +37,18 @@ public struct DiscoveryError: Error, Hashable, Sendable, CustomStringConvertible
     public let named: String?
     /// The status of the server's reply, for ``Code/serverError`` and where there is no document.
     public let status: Int?
+    /// What came in place of a document, as a whole sentence.
+    let finding: String?
 
     package init(
         _ code: Code, member: String? = nil, transportError: HTTPTransportError? = nil, status: Int? = nil,
-        named: String? = nil
+        named: String? = nil, finding: String? = nil
     ) {
         self.code = code
         self.member = member
         self.transportError = transportError
         self.status = status
+        self.finding = finding
         self.named = named.map { text in
             String(decoding: text.utf8.prefix(200).filter { (0x21...0x7E).contains($0) }, as: UTF8.self)
         }
@@ -60,7 +63,12 @@ public struct DiscoveryError: Error, Hashable, Sendable, CustomStringConvertible
         }
     }
 
+    /// Whether the server was reached, and did not answer in time.
+    package var isUnanswered: Bool { transportError == HTTPTransportError(.maybeSent, .timeout) }
+
     public var description: String {
+        if let finding { return finding }
+        if isUnanswered { return "the server did not answer in time" }
         let detail =
             code == .tooLarge
             ? nil : named ?? member ?? transportError?.description ?? status.map { "HTTP \($0)" }

@@ -10,9 +10,11 @@ extension ServerMetadata {
         parsing document: [UInt8], issuer: Issuer, allowsInsecureLoopback: Bool = false
     ) throws(DiscoveryError) {
         guard document.count <= ReplyRules.maximumBodyBytes, let object = try? JSONObject(document: document) else {
-            throw DiscoveryError(.malformed)
+            throw DiscoveryError(.malformed, finding: Self.stranger(document))
         }
-        guard case .string(let named)? = object["issuer"] else { throw DiscoveryError(.malformed, member: "issuer") }
+        guard case .string(let named)? = object["issuer"] else {
+            throw DiscoveryError(.malformed, member: "issuer", finding: "the metadata document names no issuer")
+        }
         guard named == issuer.rawValue else { throw DiscoveryError(.issuerMismatch, named: named) }
         let reader = MetadataReader(object: object, allowsInsecureLoopback: allowsInsecureLoopback)
         var unread: [String] = []
@@ -41,6 +43,15 @@ extension ServerMetadata {
         mtlsEndpointAliases = try reader.endpoints("mtls_endpoint_aliases", &unread)
         clientIDMetadataDocumentSupported = try reader.flag("client_id_metadata_document_supported")
         unreadMembers = unread
+    }
+
+    /// What a body is that is no document, in a sentence; nil for anything else.
+    private static func stranger(_ body: [UInt8]) -> String? {
+        let text = body.drop { $0 <= 0x20 }
+        if text.isEmpty { return "the server's answer is empty" }
+        let start = String(decoding: text.prefix(16), as: UTF8.self).lowercased()
+        return ["<!doctype html", "<html"].contains(where: start.hasPrefix)
+            ? "the server answered with a web page (HTML) instead of metadata" : nil
     }
 }
 

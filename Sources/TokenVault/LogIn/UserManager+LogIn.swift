@@ -223,8 +223,8 @@ extension UserManager {
         if let url, let uri = request.redirectURI.flatMap({ try? RedirectURI($0) }), !uri.leads(to: url) {
             throw VaultError(
                 .protocolViolation, "the callback came to another address than the redirect URI of this log-in",
-                hint: "if the provider is the right one, check the redirect URI that is registered there; "
-                    + "otherwise do not use the callback: it may be forged")
+                hint: "this log-in has ended, and its redirect URI is \(uri): begin the log-in again; if the provider "
+                    + "is the right one, check what is registered there; otherwise the callback may be forged")
         }
         return code
     }

@@ -1,6 +1,7 @@
 import Platform
 import TokenVault
 import TokenVaultPostgreSQL
+import VaultAdministration
 
 /// The vault or backup being opened, as errors name it.
 struct NamedPlace {
@@ -128,6 +129,8 @@ extension VaultAccess {
         } else if key.origin.hasSuffix("that is moved") {
             hints.append(
                 "name the target's own key: --target-key-file PATH, --target-passphrase-file or --target-identity")
+        } else if hints.isEmpty, place.noun == "backup", let date = try? Vault.backup(at: place.path).madeAt {
+            hints.append("use a key that opened the vault when the backup was made: \(Instant.words(date, now: nil))")
         } else if hints.isEmpty {
             hints.append(
                 "name the key of this \(place.noun), or the vault of this key; with a key that works, vaultctl key list "
@@ -175,6 +178,7 @@ extension VaultAccess {
             switch kind {
             case .unknown: "is not \(wanted)"
             case .notAFile, .empty: "is \(kind.words), and no \(file.noun)"
+            case .keyFileWithMark where FileKind.hasByteOrderMark(file.path): "begins with a byte-order mark (BOM)"
             case .keyFileWithMark: "has something before its line"
             default: "is \(kind.words), not \(wanted)"
             }
@@ -219,6 +223,8 @@ extension VaultAccess {
         case .identity where noun != "identity file": "this is an age identity: use \(target(key))identity \(path)"
         case .vault where noun != nil: "the vault is named with --vault, and its key file with --key-file"
         case .backup where noun != nil: "a backup is an argument: vaultctl backup verify \(path)"
+        case .keyFileWithMark where key.file.map({ FileKind.hasByteOrderMark($0.path) }) == true:
+            "an editor put it there; the key itself is unharmed: sed -i '1s/^\\xEF\\xBB\\xBF//' \(path)"
         case .keyFileWithMark:
             "an editor has put a mark or a blank before the line; the key itself is unharmed: take it away"
         case .pem where noun == "key file": "a client's key belongs to a provider: --client-key-file"
@@ -270,6 +276,11 @@ extension VaultAccess {
 
     /// The library's sentence with the path, and a hint that fits the caller.
     private func named(_ error: VaultError, _ place: NamedPlace) -> Failure {
+        if place.noun == "backup", error.code == .damaged, error.message.hasPrefix("the vault file ") {
+            let message = error.message.replacing("the vault file", with: "the backup", maxReplacements: 1)
+            return Failure(
+                error.code, "\(message): \(place.words)", hints: ["use another backup: vaultctl backup list"])
+        }
         var failure = Failure(error)
         // Root must not take a service's vault away from it.
         if error.code == .unsafeFile, UserID.current.isRoot,

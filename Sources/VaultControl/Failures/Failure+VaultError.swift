@@ -88,8 +88,28 @@ extension Failure {
             return "another audience of the signed assertion: "
                 + "vaultctl provider update NAME --assertion-audience issuer|token-endpoint"
         }
-        return "if the secret is right, the server may read it from the body alone: "
-            + "vaultctl provider update NAME --client-auth client_secret_post"
+        return secretInBody
+    }
+
+    private static let secretInBody =
+        "if the secret is right, the server may read it from the body alone: "
+        + "vaultctl provider update NAME --client-auth client_secret_post --client-secret -"
+
+    /// The same, without advice about a secret that this provider's client does not send like that.
+    func naming(_ provider: String?, in vault: Vault) async -> Failure {
+        var failure = self
+        if let provider, let index = hints.firstIndex(of: Self.secretInBody),
+            let method = try? await vault.provider(named: provider).clientAuthentication
+        {
+            if method == "none" {
+                failure.hints[index] =
+                    "this client sends no secret; if the provider gave it one: "
+                    + "vaultctl provider update NAME --client-secret -"
+            } else if method != "client_secret_basic" {
+                failure.hints.remove(at: index)
+            }
+        }
+        return failure.naming(provider)
     }
 
     private static func hints(for code: HTTPTransportError.Code) -> [String] {
@@ -119,7 +139,7 @@ extension Failure {
             let path = error.subject.contains("endpoint") ? "/token" : ""
             hints = [
                 "use a URL such as https://login.acme.example\(path), without blanks, user and fragment, and with a port "
-                    + "up to 65535 if any"
+                    + "between 1 and 65535 if any"
             ]
         } else if error.code == .forbiddenCharacter {
             hints = ["copy it again: a line break, a blank or a quotation mark may have come along"]
@@ -137,6 +157,7 @@ extension Failure {
     private init(_ error: DiscoveryError) {
         let hints =
             switch error.code {
+            case .unreachable where error.isUnanswered: ["try again later"]
             case .unreachable: ["check the issuer's URL and the network; for a private authority, use --ca-file FILE"]
             case .serverError: ["try again later, or specify the endpoints: --token-endpoint, --authorization-endpoint"]
             case .notFound:

@@ -83,6 +83,12 @@ enum FileKind: Equatable {
         (Array("ssh-".utf8), "a public key of SSH"),
     ]
 
+    /// Whether the file begins with the mark that some editors put before a text.
+    static func hasByteOrderMark(_ path: String) -> Bool {
+        guard let file = try? Descriptor(path, for: .reading, [.notOurTerminal, .withoutWaiting]) else { return false }
+        return bytes(of: file, 0, 3) == [0xEF, 0xBB, 0xBF]
+    }
+
     private static func bytes(of file: Descriptor, _ offset: Int, _ count: Int) -> [UInt8] {
         (try? file.read(atMost: count, at: Int64(offset))) ?? []
     }

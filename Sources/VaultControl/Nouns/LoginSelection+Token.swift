@@ -10,7 +10,7 @@ extension LoginSelection {
             case .user(let user): try? await vault.onlyLogin(ofUser: user)
             }
         guard let login else { return Failure(error) }
-        return Failure(error).naming(try? await vault.login(login).provider)
+        return await Failure(error).naming(try? await vault.login(login).provider, in: vault)
     }
 }
 

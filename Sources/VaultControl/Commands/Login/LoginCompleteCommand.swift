@@ -48,15 +48,18 @@ struct LoginCompleteCommand: VaultCommand {
                 let parts = LogInCallback.parameters(state: state, code: try AuthorizationCode(code), issuer: iss)
                 return try await complete(
                     parts, users,
-                    hint: "give the callback's iss with --iss; if it has none, do not use it: it may be forged")
+                    hint: iss == nil
+                        ? "give the callback's iss with --iss; if it has none, do not use it: it may be forged"
+                        : Self.ended)
             }
-            return try await complete(
-                .url(try url(&reader, invocation)), users,
-                hint: "copy the whole URL from the browser; if that is all of it, do not use it: it may be forged")
+            return try await complete(.url(try url(&reader, invocation)), users, hint: Self.ended)
         }
         try LoginView.emit(new: done, invocation)
         invocation.hint("get its token: vaultctl token get \(done.login.id)")
     }
+
+    private static let ended =
+        "this log-in has ended: begin again: vaultctl login begin; if that was the whole URL, it may be forged"
 
     private func complete(
         _ callback: LogInCallback, _ users: UserManager, hint: String
@@ -65,7 +68,9 @@ struct LoginCompleteCommand: VaultCommand {
             let done = try await users.completeUnboundLogIn(callback)
             try await users.revokeReplaced(of: done.login.id)
             return done
-        } catch let error as VaultError where error.code == .protocolViolation && error.hint == nil {
+        } catch let error as VaultError
+            where error.code == .protocolViolation && error.hint == nil && error.message.hasPrefix("the callback ")
+        {
             var failure = Failure(error)
             failure.hints = [hint]
             throw failure

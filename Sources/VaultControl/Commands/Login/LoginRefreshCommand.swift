@@ -14,7 +14,7 @@ struct LoginRefreshCommand: VaultCommand {
             do {
                 return try await users.accessToken(for: .login(login.id), .renewed)
             } catch let error as VaultError {
-                throw Failure(error).naming(login.provider)
+                throw await Failure(error).naming(login.provider, in: users.vault)
             }
         }
         try invocation.emit(TokenView.record(token, now: invocation.now))
