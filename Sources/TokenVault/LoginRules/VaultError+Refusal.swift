@@ -13,7 +13,9 @@ extension VaultError {
             self.init(.userDisabled, "the user is disabled", hint: "enableUser lets the user log in again")
         case .held:
             self.init(
-                .held, "the vault was restored, or its database server has failed over, and this login is held",
+                .held,
+                "this login is held: the vault was restored, an older state of it was accepted, or its database server "
+                    + "has failed over",
                 hint: "let the user log in again; or accept the restore: vaultctl restore accept")
         case .heldBySource(let isTokenRejected): self = isTokenRejected ? .heldAfterRejection : .heldBySource
         case .dead(let reason):

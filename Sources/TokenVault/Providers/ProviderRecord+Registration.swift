@@ -214,7 +214,12 @@ extension ProviderRecord {
             set(authentication, alternatives: alternatives)
         } else if change.alternativeSecrets != nil || !added.isEmpty {
             guard clientAuthentication.hasPrefix("client_secret"), let first = clientSecrets.first else {
-                throw VaultError(.invalidArgument, "this client has no secret that another one could follow")
+                let isDrop = change.alternativeSecrets?.isEmpty == true && added.isEmpty
+                throw VaultError(
+                    .invalidArgument,
+                    isDrop
+                        ? "this client has no further secrets: there is nothing to drop"
+                        : "this client has no secret that another one could follow")
             }
             clientSecrets = [first] + alternatives
         }

@@ -102,7 +102,7 @@ struct InitCommand: VaultCommand {
                     "the vault and its key file are both named \(Printable.path(path))",
                     hint: "they are two files: --vault app.vault --key-file app.key")
             }
-            return
+            return try refuseUnreachable(path, access)
         }
         do {
             _ = try Vault.migrationStatus(at: path, trustsFileSystem: access.trustsFileSystem)
@@ -120,6 +120,17 @@ struct InitCommand: VaultCommand {
         throw Failure(
             .usage, code: "vaultExists", "a file already exists at \(Printable.path(path))",
             hints: ["a vault is never overwritten; choose another --vault"])
+    }
+
+    /// A symbolic link that leads nowhere, and a directory that is closed to this user.
+    private func refuseUnreachable(_ path: String, _ access: VaultAccess) throws {
+        let isLink = FileIdentity(path: path) != nil
+        guard isLink || NamedFile(path).refusal(of: .existence) == .accessDenied,
+            let problem = PathProblem("vault", at: path, from: try access.vaultPlace.origin, advice: "check --vault")
+        else { return }
+        throw isLink
+            ? Failure(.usage, code: "vaultExists", problem.message, hints: problem.hints)
+            : Failure(.machine, code: "storageFailed", problem.message, hints: problem.hints)
     }
 
     /// The error for output that did not arrive. The vault is there.

@@ -65,6 +65,7 @@ struct StatusCommand: VaultCommand {
         if survey == nil, !brief {
             invocation.note("\(status.logins) logins are many to read: --all counts their states, which takes a while")
         }
+        if let survey, survey.damaged > 0 { invocation.advise("see the damaged logins: vaultctl damage list") }
         if let readOnly { invocation.note(readOnly) }
         if status.lockedMemory != .full {
             invocation.warn("keys may be written to swap: raise the limit on locked memory (ulimit -l)")

@@ -18,7 +18,9 @@ enum PrivateFile {
     static func refuseExisting(_ path: String) throws(Failure) {
         let file = NamedFile(path)
         if file.exists { throw failure(path, .exists) }
-        if !NamedFile(PathName.directory(of: path)).exists { throw failure(path, .notFound) }
+        let directory = PathName.directory(of: path)
+        if !NamedFile(directory).exists { throw failure(path, .notFound) }
+        if let kind = FileKind(directory), kind != .directory { throw failure(path, .notDirectory) }
     }
 
     static func create(_ path: String) throws(Failure) -> Descriptor {
@@ -39,6 +41,11 @@ enum PrivateFile {
         case .exists: .usage("\(name) already exists", hint: "choose another file; nothing is overwritten")
         case .isDirectory where path.hasSuffix("/"):
             Failure(.machine, code: "outputFailed", "\(name) names a directory", hints: ["name a new file in it"])
+        case .notDirectory:
+            Failure(
+                .machine, code: "outputFailed",
+                "\(name) cannot be made: \(Printable.path(PathName.directory(of: path))) is a file",
+                hints: ["name a file in a directory"])
         case .noSpace, .overQuota:
             Failure(.machine, code: "outputFull", "\(name) could not be written: the disk is full")
         case .notFound where !NamedFile(PathName.directory(of: path)).exists:

@@ -19,6 +19,17 @@ struct DamagedRowSelection: ParsableArguments {
             hint: "list all damaged rows: vaultctl damage list")
     }
 
+    /// What the file holds of the row, if its page can be read.
+    static func content(of id: DamagedRowName, in vault: Vault) async throws -> DamagedRowContent {
+        do {
+            return try await vault.damagedRow(id)
+        } catch let error as VaultError where error.code == .damaged && error.message.hasPrefix("the vault file ") {
+            throw Failure(
+                error.code, "the page of \(id) cannot be read: \(error.message)",
+                hints: ["restore a backup: vaultctl backup restore BACKUP TARGET"])
+        }
+    }
+
     func id(in vault: Vault) async throws -> DamagedRowName { try await Self.id(row, in: vault) }
 
     static func id(_ text: String, in vault: Vault) async throws -> DamagedRowName {

@@ -34,8 +34,8 @@ enum NextStepWords {
         case .enableUser:
             "enable the user: vaultctl user enable USER; then ask them to log in again: vaultctl login begin"
         case .acceptRestore:
-            "the vault was restored, or its server has failed over: accept that for this provider (vaultctl restore status), or ask the user "
-                + "to log in again"
+            "the vault was restored, an older state of it was accepted, or its server has failed over: accept that for "
+                + "this provider (vaultctl restore status), or ask the user to log in again"
         case .acceptImport:
             "the system from which it was imported renews it; once it no longer does: vaultctl import accept"
         }

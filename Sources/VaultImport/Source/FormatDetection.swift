@@ -42,6 +42,11 @@ enum FormatDetection {
             "save a spreadsheet as CSV; unpack an archive"
         ),
         ([0xD0, 0xCF, 0x11, 0xE0], "a spreadsheet of an old Excel", "save it as CSV"),
+        (
+            Array("age-encryption.org/".utf8), "sealed with age",
+            "open it first: age -d -i IDENTITY FILE >logins.jsonl"
+        ),
+        (Array("-----BEGIN AGE ".utf8), "sealed with age", "open it first: age -d -i IDENTITY FILE >logins.jsonl"),
         (Array("PAR1".utf8), "a Parquet file", "make JSON Lines of it: docs/import.md"),
         (
             [0xFF, 0xFE, 0x00, 0x00], "UTF-32", "make UTF-8 of it: iconv -f UTF-32 -t UTF-8 FILE"

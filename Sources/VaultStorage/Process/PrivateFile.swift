@@ -26,9 +26,13 @@ package enum PrivateFile {
         guard status.kind != .symbolicLink else {
             // Do not advise removing a system link.
             let isOfSystem = ["/dev/", "/proc/", "/sys/"].contains(where: path.hasPrefix)
+            let target = name == "it" ? NamedFile(path).resolved : nil
             throw refused(
                 "\(name) is a symbolic link",
-                isOfSystem ? "name the file itself" : "name the file itself, or remove the link: \(path)")
+                isOfSystem
+                    ? "name the file itself"
+                    : target.map { "name the file itself: \(PathName.shown($0))" }
+                        ?? "name the file itself, or remove the link: \(path)")
         }
         guard status.kind != .directory else {
             throw refused("\(name) is a directory", "name a file in it: \(path)\(path.hasSuffix("/") ? "" : "/")NAME")

@@ -41,6 +41,7 @@ struct BackupCreateCommand: VaultCommand {
         let progress = Progress("copying", on: invocation.console, isQuiet: invocation.isQuiet)
         let started = ContinuousClock.now
         if dryRun { return try await plan(access, invocation) }
+        let isBare = FileIdentity(path: target) == nil && !PathName.lastPart(of: target).contains(".")
         let backup = try await access.open { vault in
             defer { progress.finish() }
             return try await vault.backUp(to: target, for: recipients, allowsSameDevice: sameDevice) {
@@ -52,6 +53,10 @@ struct BackupCreateCommand: VaultCommand {
             BackupRecords.record(backup) + [
                 Field("milliseconds", Int(seconds * 1_000)).label("time").words(Instant.duration(seconds))
             ])
+        if isBare {
+            invocation.note(
+                "made the file \(Printable.path(target)); in a directory that exists, each backup gets its own name")
+        }
         invocation.hint("check every cell of it: vaultctl backup verify '\(backup.path)'")
     }
 

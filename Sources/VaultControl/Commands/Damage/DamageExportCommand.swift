@@ -25,7 +25,8 @@ struct DamageExportCommand: VaultCommand {
         try selection.check()
         let (id, content, vaultID) = try await VaultAccess(global, invocation).open { vault in
             let id = try await selection.id(in: vault)
-            return (id, try await vault.damagedRow(id), try await vault.status().vaultID)
+            let content = try await DamagedRowSelection.content(of: id, in: vault)
+            return (id, content, try await vault.status().vaultID)
         }
         let document = Self.document(content, vaultID).json.text + "\n"
         guard output != "-" else {

@@ -14,7 +14,7 @@ struct DamageShowCommand: VaultCommand {
         try selection.check()
         let (id, content) = try await VaultAccess(global, invocation).open { vault in
             let id = try await selection.id(in: vault)
-            return (id, try await vault.damagedRow(id))
+            return (id, try await DamagedRowSelection.content(of: id, in: vault))
         }
         try invocation.emit(DamageView.record(content))
         invocation.hint("keep a copy: vaultctl damage export \(id) --output FILE")

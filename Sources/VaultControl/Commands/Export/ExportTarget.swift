@@ -41,6 +41,7 @@ final class ExportTarget {
     }
 
     private static func file(_ path: String) throws -> ExportFile {
+        try PrivateFile.refuseExisting(path)
         do throws(ExportError) {
             return try ExportFile(path)
         } catch {

@@ -20,7 +20,11 @@ struct LoginRevokeCommand: VaultCommand {
             switch try await damaged.find(selection, in: users.vault) {
             case .login(let login):
                 try confirmation.require("Revoke \(LoginView.name(login))", invocation)
-                return ("ended \(LoginView.name(login))", try await users.logOut(.login(login.id)))
+                let done =
+                    StateWords.terminationReason(login).map {
+                        "removed the terminated \(LoginView.name(login)), with its reason \(Printable.shortened($0))"
+                    } ?? "ended \(LoginView.name(login))"
+                return (done, try await users.logOut(.login(login.id)))
             case .damaged(let id, _):
                 let report = try await damaged.discard(id, in: users.vault, confirmation, invocation)
                 return ("discarded damaged login \(id)", report)

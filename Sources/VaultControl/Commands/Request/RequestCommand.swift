@@ -174,6 +174,7 @@ struct RequestCommand: VaultCommand {
                 let location = response.head.headerFields[.location]
             else {
                 try await ReplyPrinter(includesHead: include, invocation: invocation).print(response)
+                if !follow { Self.note(redirect: status, to: response.head.headerFields[.location], invocation) }
                 // Why no newer token was sent says more than the status.
                 if let failure = response.renewalFailure { throw invocation.end(afterOutput: Failure(failure)) }
                 if let challenge = response.stepUp { throw invocation.end(afterOutput: Self.stepUp(challenge)) }
@@ -230,6 +231,15 @@ struct RequestCommand: VaultCommand {
             }
             return .client(tenant.provider(client), try clientToken.request, try clientToken.parameters)
         }
+    }
+
+    /// A redirect without a body would look as if nothing had come.
+    private static func note(redirect status: Int, to location: String?, _ invocation: Invocation) {
+        guard (300...399).contains(status), let location,
+            let shown = ProviderAnswer(status: status, error: nil, message: nil, location: location).location
+        else { return }
+        invocation.note(
+            "the server redirects to \(Printable.shortened(shown, to: 200)) (\(status)), which is not followed")
     }
 
     private static func moreScope(_ scope: Scope, _ login: LoginID, _ status: Int) -> Failure {

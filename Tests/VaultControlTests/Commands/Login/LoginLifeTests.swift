@@ -100,6 +100,9 @@ struct LoginLifeTests {
             try await world.fails(.usage, "login", "terminate", login, "--reason", "bored", "--yes")
             #expect(
                 try await world.ok("events", "--json").output.contains(#""reason":"unauthorized""#))
+            let removed = try await world.ok("login", "revoke", login, "--yes")
+            #expect(removed.error.contains("removed the terminated login \(login)"), "\(removed.error)")
+            #expect(removed.error.contains("with its reason unauthorized"))
         }
     }
 

@@ -292,7 +292,7 @@ struct ProviderUpdateCommandTests {
         (["--client-auth", "magic", "--client-secret-file", "/dev/null"], "is not a client authentication method"),
         (["--client-auth", "none", "--client-secret-file", "/dev/null"], "does not use a client secret"),
         (["--profile", "nonesuch"], "no profile"),
-        (["--drop-further-client-secrets"], "no secret that another one could follow"),
+        (["--drop-further-client-secrets"], "no further secrets: there is nothing to drop"),
         (["--client-id", ""], "--client-id is empty"),
         (["--second-client-secret-file", "/dev/null"], "no secret to add a second one to"),
         (["--dpop", "often"], "often"),

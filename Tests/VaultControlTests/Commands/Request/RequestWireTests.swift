@@ -69,6 +69,7 @@ struct RequestWireTests {
         let shown = try await harness.run(Self.request(base + "/303", "--include"))
         #expect(shown.status == 0)
         #expect(shown.output.hasPrefix("HTTP/1.1 303\nLocation: /b?c=d#e\n"))
+        #expect(shown.error.contains("the server redirects to /b (303), which is not followed"), "\(shown.error)")
         let followed = try await harness.run(Self.request(base + "/303", "--follow", "-d", "x"))
         #expect(followed.output == "/b?c=d")
         let kept = try await harness.run(Self.request(base + "/307", "-L", "-d", "body"))
