@@ -57,7 +57,7 @@ public enum CommandLineTool {
                 return .success
             }
             try CommandNames.check(arguments)
-            try GivenArguments.check(arguments)
+            try GivenArguments.check(arguments, home: console.environment["HOME"])
             var command = try RootCommand.parseAsRoot(arguments)
             if let command = command as? any ResultCommand {
                 let output = command.outputChoice

@@ -68,6 +68,9 @@ enum CommandNames {
         "user count": "did you mean: vaultctl user list --count",
         "witness add": "did you mean: vaultctl witness begin",
         "witness create": "did you mean: vaultctl witness begin",
+        "login revoke-all": "end several logins: vaultctl login end --user ID, or --provider NAME",
+        "login remove-all": "end several logins: vaultctl login end --by remove --user ID, or --provider NAME",
+        "login end-all": "end several logins: vaultctl login end --user ID, or --provider NAME",
         "user logout": "end the user's logins: vaultctl login end --user ID",
         "user revoke": "end the user's logins: vaultctl login end --user ID",
         "user rename":
@@ -239,7 +242,8 @@ enum CommandNames {
             meant = ["help \(name.dropLast())"]
         } else if arguments.first == "help", words.last == name {
             // `help tokn`, `help login lst`
-            let near = EditDistance.near(name, among: known.compactMap { $0.configuration.commandName })
+            let names = known.compactMap { $0.configuration.commandName } + (path == "vaultctl" ? ["options"] : [])
+            let near = EditDistance.near(name, among: names)
             if !near.isEmpty { meant = near.map { "help\(path.dropFirst("vaultctl".count)) \($0)" } }
         }
         // `user alice` probably means to show that user.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Platform
 
 /// The options and arguments of a command line, as the parser will read them.
 struct GivenArguments {
@@ -66,7 +67,9 @@ struct GivenArguments {
 extension GivenArguments {
     /// Refuses empty values, which a script's unset variable leaves behind, and a repeated option, of which the parser
     /// would use the last.
-    static func check(_ arguments: [String]) throws(Failure) {
+    ///
+    /// - Parameter home: what a shell would have replaced a ~ by.
+    static func check(_ arguments: [String], home: String?) throws(Failure) {
         try refuseDash(arguments)
         guard isOdd(arguments), let given = GivenArguments(arguments) else { return }
         for argument in given.all {
@@ -75,6 +78,7 @@ extension GivenArguments {
             try refusePasted(argument)
             try given.refuseBlank(argument)
             try given.refuseBlankName(argument)
+            try given.refuseSlip(argument, home)
         }
         try given.refuseRepeatedNames()
         let flags = Set(arguments.prefix { $0 != "--" })
@@ -119,11 +123,15 @@ extension GivenArguments {
         var seen: Set<String> = []
         for argument in arguments {
             if argument == "--" { return false }
-            if argument.isEmpty || argument.hasPrefix("--no-") || hasBlankAtEnd(argument) { return true }
+            if argument.isEmpty || argument.hasPrefix("--no-") || hasBlankAtEnd(argument) || hasSlip(argument) {
+                return true
+            }
             guard argument.hasPrefix("-"), argument.count > 1 else { continue }
             let name = String(argument.prefix { $0 != "=" })
             let value = argument.dropFirst(name.count + 1)
-            if name != argument, value.isEmpty || value.first?.isWhitespace == true { return true }
+            if name != argument, value.isEmpty || value.first?.isWhitespace == true || hasSlip(String(value)) {
+                return true
+            }
             if !seen.insert(OptionNames.short[name] ?? name).inserted { return true }
         }
         return false
@@ -156,12 +164,18 @@ extension GivenArguments {
         text.first?.isWhitespace == true || text.last?.isWhitespace == true
     }
 
-    /// A URL or a client's id has no blank at its ends, but copied text often has.
+    /// A URL or a client's id has no blank and no quotation mark at its ends, but copied text often has.
     private static func refusePasted(_ given: Given) throws(Failure) {
-        guard let value = given.value, hasBlankAtEnd(value), let kind = given.taken.valueName,
+        guard let value = given.value, let kind = given.taken.valueName,
             ["url", "uri", "origin", "age1...", "recipient"].contains(kind) || given.taken.title == "--client-id"
         else { return }
-        throw blank("the \(given.taken.takesValue ? "value of " : "")\(given.taken.title)", value)
+        let what = "the \(given.taken.takesValue ? "value of " : "")\(given.taken.title)"
+        if hasBlankAtEnd(value) { throw blank(what, value) }
+        // The URL of a callback may contain a code.
+        guard given.taken.title != "--callback-url", let rest = PathProblem.unquoted(value) else { return }
+        throw .usage(
+            "\(what) has quotation marks around it: \(Printable.path(value))",
+            hint: "write it without: \(Printable.path(rest))")
     }
 
     /// - Parameters:
@@ -186,12 +200,38 @@ extension GivenArguments {
             switch words.joined(separator: " ") {
             case "provider add", "provider register": given.taken.kind == "positional"
             case "import run": given.taken.title == "--name"
-            case "export": given.taken.title == "--to"
-            default: false
+            case "export" where given.taken.title == "--to": true
+            default: isMade(given)
             }
         guard isNew else { return }
         throw Self.blank("the \(given.taken.takesValue ? "value of \(given.taken.title)" : "name")", name)
     }
+
+    /// A file that would be made under a name that only a slip has.
+    private func refuseSlip(_ given: Given, _ home: String?) throws(Failure) {
+        guard let path = given.value, Self.hasSlip(path), isMade(given), FileIdentity(path: path) == nil,
+            let hint = PathProblem.slip(path, "file", home)
+        else { return }
+        throw .usage("no file can be made at \(Printable.path(path)) (\(given.taken.title))", hint: hint)
+    }
+
+    private static func hasSlip(_ text: String) -> Bool { text.hasPrefix("~") || PathProblem.unquoted(text) != nil }
+
+    /// Whether the command makes a file of this name.
+    private func isMade(_ given: Given) -> Bool {
+        let title = given.taken.title
+        return switch words.joined(separator: " ") {
+        case "init" where ["--vault", "--key-file"].contains(title): true
+        case "backup restore" where title == "TARGET": true
+        case "provider profiles convert" where title == "--to": true
+        default: Self.made.contains(title) || ["--out", "--output"].contains(title)
+        }
+    }
+
+    private static let made = [
+        "--certificate", "--metrics-file", "--cursor-file", "--new-key-file", "--witness", "--witness-log",
+        "--backup-dir",
+    ]
 
     /// A new label must be visible and easy to type; one to look up may have been set by an app.
     private func refuseBlank(_ given: Given) throws(Failure) {
@@ -205,10 +245,6 @@ extension GivenArguments {
 
     /// Content that belongs in a file is not written to standard output, and a file named `-` is hard to remove.
     private static func refuseDash(_ arguments: [String]) throws(Failure) {
-        let made = [
-            "--certificate", "--metrics-file", "--cursor-file", "--new-key-file", "--witness", "--witness-log",
-            "--backup-dir",
-        ]
         let isInit = arguments.first == "init"
         for (index, argument) in arguments.enumerated() {
             if argument == "--" { return }

@@ -44,6 +44,10 @@ extension ParserError {
         guard unknown.suggestion == nil, unknown.name.hasPrefix("--"), !words.isEmpty,
             case let others = Self.commands(with: unknown.name), !others.isEmpty
         else { return nil }
+        // Many other commands have one.
+        if unknown.name == "--dry-run", CommandTree.command(words)?.runsByItself == true {
+            return "this command has no dry run: leave --dry-run out"
+        }
         // `login update --refresh-token-file` means `token update`. The same word at another noun, and with another verb,
         // is another thing: `--wait` of `key rotate`.
         let same = others.filter { $0.count > 1 && $0.last == words.last }
@@ -153,6 +157,7 @@ extension ParserError {
         "key rotate --root": "it replaces the root key without that",
         "maintain --every": "it renews when something is due; once: --once",
         "migrate up --to": "it goes to the newest version that this vaultctl knows",
+        "login complete --callback-file": "a file is read by standard input: --callback-url - <FILE",
         "login complete --callback-url-file": "a file is read by standard input: --callback-url - <FILE",
         "user erase --out": "the certificate is written to: --certificate FILE",
         "user erase --output": "the certificate is written to: --certificate FILE",
@@ -194,6 +199,8 @@ extension ParserError {
         "outbox retry --provider": "it takes revocations; without any, it tries all that are due",
         "maintain --user": "it renews all logins; one: vaultctl login refresh",
         "maintain --provider": "it renews all logins; one: vaultctl login refresh",
+        "export --all": "it exports all: leave --all out",
+        "backup create --force": "nothing is overwritten; on the vault's own device: --same-device",
         "export --login": "logins are chosen by: --user ID, or --provider NAME",
         "export --state": "logins are chosen by: --user ID, or --provider NAME",
         "import accept --all": "without --probe it accepts all logins of the source",

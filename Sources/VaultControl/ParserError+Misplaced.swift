@@ -46,6 +46,14 @@ extension ParserError {
         return name(path, among: known, of: command) ?? superfluous(path, of: command)
     }
 
+    /// Whether the superfluous argument is probably a token: it is not shown.
+    var isToken: Bool {
+        let front = "Unexpected argument '"
+        guard words == ["token", "update"], message.hasPrefix(front) else { return false }
+        let word = String(message.dropFirst(front.count).prefix { $0 != "'" })
+        return SecretArguments.mayBeSecret(word) && LoginID(word) == nil && FileKind(word) == nil
+    }
+
     /// An option that a page or a chat has written with a dash.
     static func dash(_ arguments: [String]) -> String? {
         let isDash = { (scalar: Unicode.Scalar) in scalar.properties.generalCategory == .dashPunctuation }
@@ -147,6 +155,10 @@ extension ParserError {
         if place == "slot", word.count < 26, let index = arguments.lastIndex(of: word), index > 0 {
             let whole = Printable.shortened("\(arguments[index - 1]) \(word)")
             return "it takes one <slot>: run it for each; a label with blanks goes into quotation marks: '\(whole)'"
+        }
+        if place == "login", LoginID(word) == nil, OptionNames.names(of: command).contains("--label") {
+            return "a label goes with its option: --label "
+                + (SecretArguments.mayBeSecret(word) ? "TEXT" : Printable.shortened(word))
         }
         return "it takes one <\(place)>: "
             + (place == "target" ? "leave \(Printable.shortened(word)) out" : "run it for each")

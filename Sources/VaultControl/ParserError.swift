@@ -24,6 +24,7 @@ struct ParserError {
     /// `Unknown option '--x'.` without capital and full stop, on one line.
     private var sentence: String {
         if let invalid { return invalid.sentence }
+        if isToken { return "a token is not accepted on the command line, where others can read it" }
         if let unknown {
             if late != nil { return "\(unknown.name) comes before the command" }
             if CommandTree.command(words)?.runsByItself == false, !words.isEmpty {
@@ -151,8 +152,10 @@ struct ParserError {
 
     /// Options that select several logins do not select the single login that a command takes.
     private func choosing(by option: String) -> String? {
-        guard usage?.contains("[<login>]") == true, !hasArgument else {
-            return nil
+        guard usage?.contains("[<login>]") == true else { return nil }
+        guard !hasArgument else {
+            return ["--provider", "-p"].contains(option)
+                ? "a login is chosen by its id alone: vaultctl login list --user ID --provider NAME" : nil
         }
         switch option {
         case "--provider" where ["revoke", "remove", "terminate"].contains(words.last):
@@ -247,7 +250,14 @@ struct ParserError {
         }) {
             hints.append(hint)
         }
-        if let hint = misplaced ?? needless { hints.append(hint) }
+        if isToken {
+            hints += [
+                "use --access-token-file PATH, or --access-token - for standard input",
+                "assume that others have seen the value you just gave",
+            ]
+        } else if let hint = misplaced ?? needless {
+            hints.append(hint)
+        }
         if hints.isEmpty, unknown == nil, let stray = strays.first,
             let hint = ParserError("Unexpected argument '\(stray)'", usage: usage, arguments).misplaced
         {

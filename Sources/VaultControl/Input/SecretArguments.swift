@@ -45,6 +45,12 @@ enum SecretArguments {
             guard let following, following != "-", hasValue || !following.hasPrefix("--"),
                 name != callback || holdsCode(following)
             else { continue }
+            if name == callback, !arguments.contains("complete") { throw callbackAsArgument }
+            if known.contains(name), let kind = FileKind(following), kind != .directory {
+                throw Failure(
+                    .usage, code: "secretArgument", "\(Printable.path(following)) (\(name)) is the name of a file",
+                    hints: ["read the file: \(name)-file \(Printable.path(following))"])
+            }
             throw refusal(of: name, arguments)
         }
     }

@@ -93,6 +93,11 @@ struct LoginSelection: ParsableArguments {
             throw ShortID.ambiguous(front, "login", found.map(\.description), "begin with")
         }
         guard let id = found.first else {
+            if (try? await vault.provider(named: text)) != nil {
+                throw Failure(
+                    .unknownLogin, "no login's id begins with \(front)",
+                    hints: ["\(front) is a provider: vaultctl login list --provider \(Printable.shortened(text))"])
+            }
             throw Failure(
                 .unknownLogin, "no login's id begins with \(front)",
                 hints: [

@@ -18,9 +18,10 @@ struct TenantLookalike {
     /// The same name with its option.
     var typed: String { "\(Printable.shortened(name)) --tenant \(tenant.name)" }
 
-    /// What is wrong with an id that was copied along with something invisible.
+    /// What is wrong with an id that was copied along with something that is not part of it.
     private static func oddity(of user: String) -> String? {
         if PathProblem.trimmed(user) != user { return "begins or ends with a blank" }
+        if PathProblem.unquoted(user) != nil { return "has quotation marks around it" }
         return user.unicodeScalars.contains(where: Printable.isDeceptive) ? "has an invisible character" : nil
     }
 

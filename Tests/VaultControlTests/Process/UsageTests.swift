@@ -111,6 +111,8 @@ struct UsageTests {
 
     @Test(arguments: [
         ["token", "update", "--user", "a", "CANARY-value-that-was-meant-as-a-token", "x"],
+        ["token", "update", "aaaa", "CANARY-value-that-was-meant-as-a-token"],
+        ["login", "update", "aaaa", "CANARY-value-that-was-meant-as-a-label"],
         ["status", "CANARY-value-that-was-meant-as-a-token"],
     ])
     func strayArgumentsThatMayBeSecretsAreNotQuoted(_ arguments: [String]) async throws {
