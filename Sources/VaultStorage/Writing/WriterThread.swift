@@ -48,6 +48,15 @@ package final class WriterThread: Sendable {
         /// How long single operations have taken lately; nil before the first.
         var pace: Duration?
 
+        /// Whether the last batch was of several callers, who probably come together again.
+        var areMany = false
+
+        /// Whether a caller may use the batch.
+        func mayBeTaken(_ limit: Duration) -> Bool {
+            guard let pace, pace < limit else { return false }
+            return !isTaken && waiting.isEmpty && !areMany
+        }
+
         mutating func note(_ duration: Duration) { pace = pace.map { ($0 * 7 + duration) / 8 } ?? duration }
     }
 
@@ -90,7 +99,7 @@ package final class WriterThread: Sendable {
         enum Outcome { case refused, queued, firstEver, taken }
         let outcome = state.withLock { state -> Outcome in
             if state.isClosing { return .refused }
-            if let pace = state.pace, pace < callersLimit, !state.isTaken, state.waiting.isEmpty, operation.isShort {
+            if state.mayBeTaken(callersLimit), operation.isShort {
                 (state.isTaken, state.caller) = (true, .current)
                 return .taken
             }
@@ -194,6 +203,7 @@ package final class WriterThread: Sendable {
             // The caller that has the batch wakes this thread when it gives it back.
             if state.isTaken { return ([], false) }
             state.isTaken = !state.waiting.isEmpty
+            if state.isTaken { state.areMany = state.waiting.count > 1 }
             if state.waiting.count <= Self.batchLimit {
                 defer { state.waiting = [] }
                 return (state.waiting, state.isClosing)
