@@ -25,7 +25,8 @@ public struct VaultOptions: Sendable {
     /// `~/.local/state/tokenvault`. Only vaults with such key slots have a pin.
     public var stateDirectory: String?
     /// How many logins are kept in memory, sealed as they are in the vault's file, so that reading one again asks the file
-    /// nothing as long as nothing has changed. Each takes some 3 KiB; 0: none. A vault on a server keeps none.
+    /// nothing as long as nothing has changed. The user's data key stays open with them, in locked memory. Each takes some
+    /// 3 KiB; 0: none. A vault on a server keeps none.
     public var cachedLogins: Int
     /// Whether such a key opens a vault without a pin, because the vault's origin is known or the caller inspects it.
     package var trustsUnpinned = false
