@@ -255,4 +255,17 @@ struct WriterThreadTests {
         #expect(after.finished == 1 && after.failure == nil)
         batch.close()
     }
+
+    @Test func aConnectionWaitsForALockOnlyIfItMay() throws {
+        let fixture = try VaultFixture()
+        try fixture.create().close()
+        let connection = try Connection(path: fixture.path)
+        try connection.configure()
+        var within: Int64?
+        try connection.withoutWaiting { () throws(StoreError) in
+            within = try connection.integer("PRAGMA busy_timeout")
+        }
+        #expect(within == 0)
+        #expect(try connection.integer("PRAGMA busy_timeout") == Int64(Connection.busyTimeout))
+    }
 }
