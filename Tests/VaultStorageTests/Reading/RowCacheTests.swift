@@ -323,8 +323,9 @@ struct RowCacheTests {
                     var kills = 0
                     repeat {
                         let handles = targets[first..<first + 8].map(\.text)
+                        let before = (first..<first + 8).map { acknowledged[$0] }
                         let probe = try Probe(["change", fixture.path, fixture.keyFile, path, "\(first)"] + handles)
-                        _ = probe.lines { $0.contains("ready") }
+                        try await eventually { (first..<first + 8).map { acknowledged[$0] } != before }
                         try? await Task.sleep(for: .milliseconds(Int.random(in: 50...1_500)))
                         _ = probe.kill()
                         kills += 1
