@@ -193,7 +193,7 @@ struct WriterThreadTests {
             let operation = Operation {
                 isRunning.send()
                 isClosing.wait()
-                // So that whoever closes is there first, if it does not wait.
+                // A close that does not wait would be over by then.
                 CurrentThread.pause(microseconds: 20_000)
                 #expect(!batch.isClosed.isSet)
             }
