@@ -61,8 +61,7 @@ struct ServerSchema {
         }
     }
 
-    /// The names of tables and similar objects, and their object ids as an array: catalogues have an index by a table's
-    /// id and none by its schema, and a database may have very many other tables.
+    /// The names of tables and similar objects, and their object ids as an array, by which catalogues have an index.
     private func relations(
         _ connection: ServerConnection
     ) throws(StoreError) -> (names: Set<String>, numbers: String) {
@@ -79,13 +78,21 @@ struct ServerSchema {
         return (0..<answer.rowCount).map { answer.text($0, 0) }
     }
 
+    /// SQL for the object ids of what the catalogue lists and the schema `$1` holds. Catalogues have no index by schema, and a
+    /// database may have very many other tables; but each object depends on its schema, and of that there is an index.
+    static func members(_ catalogue: String) -> String {
+        """
+        ARRAY(SELECT objid FROM pg_depend WHERE refclassid = 'pg_namespace'::regclass AND classid = '\(catalogue)'::regclass
+            AND refobjid = (SELECT oid FROM pg_namespace WHERE nspname = $1))
+        """
+    }
+
     private static let schema = Statement("SELECT 1::int8 FROM pg_namespace WHERE nspname = $1", [.text])
 
     private static let relations = Statement(
         """
         SELECT relname::text, oid::text FROM pg_class
-        WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)
-            AND relkind IN ('r', 'v', 'm', 'f', 'p', 'S')
+        WHERE oid = ANY (\(members("pg_class"))) AND relkind IN ('r', 'v', 'm', 'f', 'p', 'S')
         """, [.text])
 
     /// Triggers, rules and row security.
@@ -99,10 +106,7 @@ struct ServerSchema {
         """, [.text])
 
     private static let functions = Statement(
-        """
-        SELECT proname::text FROM pg_proc
-        WHERE pronamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)
-        """, [.text])
+        "SELECT proname::text FROM pg_proc WHERE oid = ANY (\(members("pg_proc")))", [.text])
 
     /// Everything that computes when a row is written: constraints, defaults, generated columns and indexes that call
     /// functions which the vault's own do not, and foreign types. Names are looked up one by one, because a join might
@@ -139,7 +143,7 @@ struct ServerSchema {
 
     private static let invalid = Statement(
         """
-        SELECT c.relname::text FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
-            JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND NOT i.indisvalid
+        SELECT (SELECT relname::text FROM pg_class WHERE oid = indexrelid) FROM pg_index
+        WHERE indrelid = ANY (\(members("pg_class"))) AND NOT indisvalid
         """, [.text])
 }

@@ -28,24 +28,14 @@ enum SessionSettings {
     ) throws(StoreError) {
         try requireSessionOfItsOwn(connection)
         let values = values(address, isSurvey: isSurvey)
-        for (name, value) in values + keepalives { try connection.send(set, Parameters([.text(name), .text(value)])) }
+        let all = values + keepalives
+        try connection.send(set, Parameters([list(all.map(\.name)), list(all.map(\.value))]))
         try connection.sync()
-        let answers = try values.map { (pair) throws(StoreError) in
-            (pair.value, try connection.send(show, Parameters([.text(pair.name)])))
-        }
-        try connection.sync()
-        for (value, command) in answers {
-            guard try connection.answer(to: command).text(0, 0) == value else { throw .pooled }
-        }
-        for (name, value) in demanded where try setting(name, connection) != value {
-            throw StoreError(
-                .readOnly, "the database server runs with \(name)=off, so a commit can be lost",
-                hint: "set \(name) = on in postgresql.conf, and restart the server")
-        }
-        guard try setting("transaction_read_only", connection) == "off" else {
-            throw StoreError(
-                .readOnly, "the database server accepts no changes: it is a standby, or set to be read-only",
-                hint: "name all hosts of the cluster in the connection string: HOST1,HOST2")
+        let expected = values + demanded + [("transaction_read_only", "off")]
+        let found = try connection.answer(to: connection.send(show, Parameters([list(expected.map(\.name))])))
+        guard Int(found.rowCount) == expected.count else { throw .pooled }
+        for (row, setting) in zip(Int32(0)..., expected) where found.text(row, 0) != setting.value {
+            throw refusal(setting.name)
         }
         try connection.identify()
     }
@@ -58,12 +48,30 @@ enum SessionSettings {
         }
     }
 
-    private static func setting(_ name: String, _ connection: ServerConnection) throws(StoreError) -> String {
-        try connection.answer(to: connection.send(show, Parameters([.text(name)]))).text(0, 0)
+    /// What it means that a setting does not have the value that it must.
+    private static func refusal(_ name: String) -> StoreError {
+        if name == "transaction_read_only" {
+            return StoreError(
+                .readOnly, "the database server accepts no changes: it is a standby, or set to be read-only",
+                hint: "name all hosts of the cluster in the connection string: HOST1,HOST2")
+        }
+        guard demanded.contains(where: { $0.name == name }) else { return .pooled }
+        return StoreError(
+            .readOnly, "the database server runs with \(name)=off, so a commit can be lost",
+            hint: "set \(name) = on in postgresql.conf, and restart the server")
     }
 
-    private static let set = Statement("SELECT set_config($1, $2, false)", [.text, .text])
-    private static let show = Statement("SELECT current_setting($1)", [.text])
+    /// An array of texts that contain no quotation marks.
+    private static func list(_ texts: [String]) -> Parameters.Value {
+        .text("{" + texts.map { "\"\($0)\"" }.joined(separator: ",") + "}")
+    }
+
+    private static let set = Statement(
+        "SELECT count(set_config(name, value, false)) FROM unnest($1::text[], $2::text[]) AS setting (name, value)",
+        [.text, .text], isKept: false)
+    private static let show = Statement(
+        "SELECT current_setting(name) FROM unnest($1::text[]) WITH ORDINALITY AS setting (name, place) ORDER BY place",
+        [.text], isKept: false)
     /// Not kept: a prepared statement belongs to a session that a pooler may have passed to other clients.
     private static let pid = Statement("SELECT pg_backend_pid()::int8", isKept: false)
 }

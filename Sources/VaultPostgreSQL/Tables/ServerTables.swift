@@ -394,10 +394,10 @@ final class ServerTables: TableAccess {
         #"UPDATE "engineState" SET "highestFence" = $1 WHERE "id" = 1 RETURNING "highestFence""#, [.integer])
     private static let facts = Statement(
         """
-        SELECT COALESCE(sum(pg_total_relation_size(c.oid)), 0)::int8, current_setting('server_version'),
+        SELECT COALESCE(sum(pg_total_relation_size(oid)), 0)::int8, current_setting('server_version'),
             (current_setting('synchronous_standby_names') <> '')::int::int8,
             (SELECT count(*) FROM pg_stat_replication)
-        FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind = 'r'
+        FROM pg_class WHERE oid = ANY (\(ServerSchema.members("pg_class"))) AND relkind = 'r'
         """, [.text])
 }
 
