@@ -268,11 +268,16 @@ enum CommandNames {
         if let dash = ParserError.dash([name]) { hints = [dash] }
         if FileKind(name) == .vault {
             let vault = Printable.path(name)
-            let next = arguments.drop { $0 != name }.dropFirst().first.map { Printable.shortened($0) }
+            let next = arguments.drop { $0 != name }.dropFirst().first
+            let verb = next.flatMap { next in known.contains { $0.configuration.commandName == next } ? next : nil }
+            let command = path == "vaultctl" ? "\(path) \(verb ?? "status") " : verb.map { "\(path) \($0) " } ?? ""
             hints =
                 path == "vaultctl move"
-                ? ["did you mean: vaultctl move run \(next.map { "\($0) --vault \(vault)" } ?? vault)"]
-                : ["a vault is named by its option: \(path) \(next ?? "status") --vault \(vault)"]
+                ? [
+                    "did you mean: vaultctl move run "
+                        + (next.map { "\(Printable.shortened($0)) --vault \(vault)" } ?? vault)
+                ]
+                : ["a vault is named by its option: \(command)--vault \(vault)"]
         }
         if name.isEmpty { hints.insert("a word is empty: in a script, check that its variable is set", at: 0) }
         let sentence = "\(path) has no command '\(Printable.shortened(name))'"
