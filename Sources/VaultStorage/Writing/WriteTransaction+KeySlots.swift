@@ -85,7 +85,7 @@ extension StoreError {
 
     static var keySlotNotProven: StoreError {
         StoreError(
-            .keySlotNotProven, "this key slot has opened the vault, and no other key has been proven",
+            .keySlotNotProven, "this key slot has opened the vault, and no proof of another key was given",
             hint: "prove another key of the vault, which remains; or open the vault with it")
     }
 }

@@ -66,8 +66,11 @@ struct KeyRemoveCommand: VaultCommand {
         }
         guard isProven || vault.openingKeySlot != found.id else {
             throw Failure(
-                .inUse, "this is the key that opened the vault, and no other key has been proven",
-                hints: ["prove the key that stays: --proven-by-key-file PATH or --proven-by-passphrase-file PATH"])
+                .inUse, "this is the key that opened the vault, and the command proves no other key",
+                hints: [
+                    "name the key that stays in the same command: --proven-by-key-file PATH or "
+                        + "--proven-by-passphrase-file PATH"
+                ])
         }
         return found
     }

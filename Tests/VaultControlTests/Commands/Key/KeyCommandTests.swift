@@ -125,7 +125,7 @@ struct KeyCommandTests {
         let first = try #require(slots?.first { $0["id"] as? String != added.line }?["id"] as? String)
         // The key that opens the vault goes only if another one shows that it does, too. That is said before it is asked.
         let unproven = try await harness.run("key", "remove", first, "--yes")
-        #expect(unproven.status == 1 && unproven.error.contains("--proven-by-key-file"))
+        #expect(unproven.status == 1 && unproven.error.contains("in the same command: --proven-by-key-file"))
         let second = ["--proven-by-key-file", harness.path("second.key")]
         let unasked = try await harness.run(["key", "remove", first] + second)
         #expect(unasked.status == 1 && unasked.error.contains("--yes"))
