@@ -142,6 +142,7 @@ extension VaultAccess {
     /// A key file whose content does not fit its option.
     private func unusable(_ error: VaultError, _ place: NamedPlace, _ key: KeyInUse) -> Failure? {
         // A descriptor was read to its end, and there is nothing left to inspect.
+        if case .credential(let name) = key.key, error.code == .keyMissing { return missingCredential(name, key) }
         guard let file = key.file, !file.path.hasPrefix("/dev/fd/"), !file.path.hasPrefix("/proc/self/fd/") else {
             return Failure(error.code, "\(key.words): \(error.message)", hints: [unusableLine(error, key)])
         }
@@ -196,6 +197,17 @@ extension VaultAccess {
     }
 
     private static let newKeyFile = "nothing is overwritten; for a new key, name a path at which there is no file"
+
+    /// systemd makes the files of this directory: nothing was lost, but the unit has no such setting.
+    private func missingCredential(_ name: String, _ key: KeyInUse) -> Failure {
+        let directory = environment("CREDENTIALS_DIRECTORY") ?? ""
+        let names = (try? InputDirectory.names(in: directory, key.origin, hint: ""))?.sorted() ?? []
+        let others = names.prefix(8).map { Printable.shortened($0) }.joined(separator: ", ")
+        return Failure(
+            .keyMissing, "there is no credential \(Printable.named(name)) in \(Printable.path(directory)) (\(key.origin))",
+            hints: (names.isEmpty ? [] : ["the credentials there are: \(others)"])
+                + ["the service's unit needs: LoadCredential=\(Printable.shortened(name)):PATH"])
+    }
 
     /// A line from a program or a variable has no file that could be restored.
     private func unusableLine(_ error: VaultError, _ key: KeyInUse) -> String {

@@ -133,7 +133,9 @@ struct KeySourceTests {
             "\(service); TOKENVAULT_CREDENTIAL=vault.key \"$vaultctl\" verify")
         #expect(named.status == 0, "\(named.error)")
         let missing = try await Program(harness: harness).shell("\(service); \"$vaultctl\" status --credential other")
-        #expect(missing.status == 7 && missing.error.contains("credentials/other"), "\(missing.error)")
+        #expect(missing.status == 7 && missing.error.contains("there is no credential other"), "\(missing.error)")
+        #expect(missing.error.contains("the credentials there are: vault.key"), "\(missing.error)")
+        #expect(missing.error.contains("LoadCredential=other:PATH"), "\(missing.error)")
         #expect(unsafe chmod(folder + "/vault.key", 0o444) == 0)
         let exposed = try await Program(harness: harness).shell(
             "\(service); \"$vaultctl\" status --credential vault.key")
