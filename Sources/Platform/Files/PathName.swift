@@ -16,4 +16,12 @@ package enum PathName {
             String.UnicodeScalarView(path.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
         return text.first?.isWhitespace == true || text.last?.isWhitespace == true ? "'\(text)'" : text
     }
+
+    /// The advice about a missing directory. Where disks are mounted, a new one would be on another disk than meant.
+    package static func adviceToMake(_ directory: String) -> String {
+        let isMount = ["/mnt/", "/media/", "/run/media/", "/Volumes/"].contains(where: directory.hasPrefix)
+        let name = directory.contains(" ") ? "'\(directory)'" : directory
+        return (isMount ? "is its disk mounted? if it is, " : "")
+            + "make the directory first: mkdir -m 700 \(shown(name))"
+    }
 }

@@ -109,7 +109,7 @@ extension VaultAccess {
         guard !NamedFile(directory).exists else { return }
         throw Failure(
             .notFound, "there is no directory \(Printable.path(directory)) for the new vault (TARGET)",
-            hints: ["create the directory first: mkdir -m 700 \(Printable.path(directory))"])
+            hints: [PathName.adviceToMake(directory)])
     }
 
     static let endingsOfParts = ["-wal", "-shm", "-journal", ".lock", ".spool"]
@@ -159,7 +159,7 @@ extension VaultAccess {
                 error.code,
                 "the key file \(Printable.path(path)) cannot be written: there is no directory \(Printable.path(directory)) "
                     + "(\(origin))",
-                hints: ["create it first: mkdir -m 700 \(Printable.path(directory))"])
+                hints: [PathName.adviceToMake(directory)])
         }
     }
 }

@@ -148,7 +148,7 @@ struct InitCommand: VaultCommand {
         let directory = PathName.directory(of: path)
         return Failure(
             error.code, error.message,
-            hints: ["create the directory first: mkdir -m 700 \(Printable.path(directory))"])
+            hints: [PathName.adviceToMake(directory)])
     }
 
     private func report(

@@ -52,7 +52,7 @@ enum PrivateFile {
             Failure(
                 .machine, code: "outputFailed",
                 "\(name) cannot be made: there is no directory \(Printable.path(PathName.directory(of: path)))",
-                hints: ["create it first: mkdir -m 700 \(Printable.path(PathName.directory(of: path)))"])
+                hints: [PathName.adviceToMake(PathName.directory(of: path))])
         default: Failure(.machine, code: "outputFailed", "\(name) could not be written: \(error.text)")
         }
     }

@@ -29,7 +29,7 @@ struct KeyFileWriter {
     private func notWritten(_ error: SystemError) -> VaultCryptoError {
         let hint =
             switch error {
-            case .notFound: "create its directory first: mkdir -m 700 DIRECTORY"
+            case .notFound: PathName.adviceToMake(PathName.directory(of: path))
             case .notDirectory: "a part of the path is a file, not a directory: choose another path"
             case .noSpace, .overQuota: "free some space on its file system, or choose another path"
             case .readOnlyFileSystem: "choose a path on a file system that can be written"

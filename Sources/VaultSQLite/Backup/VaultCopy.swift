@@ -57,12 +57,12 @@ struct VaultCopy: Sendable {
                 guard !plan.target.hasSuffix("/") else {
                     throw StoreError(
                         .io(.notFound), "there is no directory \(PathName.shown(plan.target))",
-                        hint: "make it first: mkdir -m 700 \(PathName.shown(plan.target))")
+                        hint: PathName.adviceToMake(plan.target))
                 }
                 guard error.code == .vaultMissing else { throw error }
                 throw StoreError(
                     .io(.notFound), "\(PathName.shown(plan.target)) cannot be made: its directory does not exist",
-                    hint: "make the directory first: mkdir -m 700 DIRECTORY")
+                    hint: PathName.adviceToMake(PathName.directory(of: plan.target)))
             }
             guard isDirectory(target.parent) else {
                 throw StoreError(
@@ -118,7 +118,7 @@ struct VaultCopy: Sendable {
             return StoreError(
                 error.code,
                 "\(PathName.shown(path)) is no directory that is there, and as a file it would lie where others may write",
-                hint: "is its disk mounted? make the directory first: mkdir -m 700 \(PathName.shown(path))")
+                hint: PathName.adviceToMake(path))
         }
         return StoreError(
             error.code, "no backup is made in \(PathName.shown(path)): others may write to it",
