@@ -14,7 +14,44 @@ extension Failure {
                 ?? (given.words.first == "provider" ? given.value(of: "NAME") : nil)
                 ?? (given.words == ["token", "client"] ? given.value(of: "PROVIDER") : nil)
         else { return nil }
-        return given.value(of: "--tenant").flatMap { Tenant($0) }?.qualify(name) ?? name
+        return given.qualified(name)
+    }
+
+    /// The failure with the login and its user in the hints' commands, and with what ended a terminated login; nil if
+    /// it is none about a login.
+    func namingLogin(_ arguments: [String], in vault: Vault) async -> Failure? {
+        let codes: [VaultError.Code] = [
+            .refreshFailed, .lostResponse, .notRefreshable, .needsUserInteraction, .userDisabled, .notLoggedIn,
+        ]
+        guard codes.contains(where: { $0.name == code }), let given = GivenArguments(arguments) else { return nil }
+        let login = await Self.login(given, in: vault)
+        var failure = self
+        if let user = given.value(of: "--user").map({ given.qualified($0) }) ?? login?.userId {
+            failure.hints = failure.hints.map { $0.replacing(" USER", with: " \(Printable.argument(user))") }
+        }
+        guard let login else { return failure }
+        if let reason = StateWords.terminationReason(login), message == "the login was ended" {
+            failure.message = "the login \(login.id) was terminated as \(reason)"
+        }
+        let (update, logIn) = ("vaultctl token update", "; or ask the user to log in again: vaultctl login begin")
+        failure.hints = failure.hints.map { hint in
+            let hint = hint.replacing(update, with: "\(update) \(login.id)")
+            guard login.provider != nil else { return hint.replacing(logIn, with: "") }
+            return hint.hasSuffix("vaultctl login begin") ? "\(hint) --into \(login.id)" : hint
+        }
+        return failure
+    }
+
+    private static func login(_ given: GivenArguments, in vault: Vault) async -> Login? {
+        let id: LoginID?
+        if let text = given.value(of: "LOGIN") ?? given.value(of: "--into") {
+            id = try? await LoginSelection.id(text, in: vault)
+        } else {
+            guard let user = given.value(of: "--user") else { return nil }
+            id = try? await vault.onlyLogin(ofUser: given.qualified(user))
+        }
+        guard let id else { return nil }
+        return try? await vault.login(id)
     }
 
     /// Repeats a variable that was given under another spelling, or as a parameter of the request.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Platform
+import TokenVault
 
 /// The options and arguments of a command line, as the parser will read them.
 struct GivenArguments {
@@ -62,6 +63,11 @@ struct GivenArguments {
 
     /// The value of an option or an argument with this title, such as `--user` or `ID`.
     func value(of title: String) -> String? { all.last { $0.taken.title == title }?.value }
+
+    /// A user's or a provider's name with the tenant that the command line names.
+    func qualified(_ name: String) -> String {
+        value(of: "--tenant").flatMap { Tenant($0) }?.qualify(name) ?? name
+    }
 }
 
 extension GivenArguments {

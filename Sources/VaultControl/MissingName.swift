@@ -26,7 +26,9 @@ struct MissingName {
     static func explained(_ error: any Error, _ arguments: [String], in vault: Vault) async -> any Error {
         var failure = Failure(error)
         guard let missing = MissingName(failure, arguments) else {
-            guard failure.code == VaultError.Code.providerMisconfigured.name else { return error }
+            guard failure.code == VaultError.Code.providerMisconfigured.name else {
+                return await failure.namingLogin(arguments, in: vault) ?? error
+            }
             return await failure.naming(Failure.provider(arguments), in: vault)
         }
         do {

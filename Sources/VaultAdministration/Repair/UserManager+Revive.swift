@@ -25,6 +25,17 @@ extension UserManager {
     }
 }
 
+extension RefreshFailure.Reason {
+    fileprivate var cause: String {
+        switch self {
+        case .deadGrant: "the provider ended this login"
+        case .lostResponse: "a reply of the provider was lost"
+        case .refusedByHandler: "the app said that this login can no longer be renewed"
+        default: "the login is dead"
+        }
+    }
+}
+
 extension LoginState {
     fileprivate mutating func revive() throws {
         guard let failure = session.failure else {
@@ -37,7 +48,7 @@ extension LoginState {
         else {
             throw VaultError(
                 reason == .deadGrant || reason == .lostResponse ? .notRefreshable : .conflict,
-                "the login ended as \(reason): its refresh token is gone",
+                "\(reason.cause), and its refresh token is gone",
                 hint: "set a new access token, or let the user log in again")
         }
         guard refresh?.refreshToken != nil, key != nil || TokenType(session.tokenType) != .dpop else {

@@ -26,13 +26,13 @@ enum NextStepWords {
         case .useToken(let until):
             "this provider must not see the refresh token again: use the access token "
                 + (until.map { "until \(Instant.words($0, now: now))" } ?? "while it lasts")
-                + ", then ask the user to log in again: vaultctl login begin"
+                + ", then \(logIn(login))"
         case .wait(let until): "wait: no renewal is tried before \(Instant.words(until, now: now))"
         case .mendClient: Self.mendClient(login.provider)
         case .setTokenOrLogIn: setTokenOrLogIn(login)
-        case .userMustAct, .logIn: "ask the user to log in again: vaultctl login begin"
+        case .userMustAct, .logIn: logIn(login)
         case .enableUser:
-            "enable the user: vaultctl user enable USER; then ask them to log in again: vaultctl login begin"
+            "enable the user: vaultctl user enable \(Printable.argument(login.userId)); then \(logIn(login))"
         case .acceptRestore:
             "the vault was restored, an older state of it was accepted, or its server has failed over: accept that for "
                 + "this provider (vaultctl restore status), or ask the user to log in again"
@@ -69,6 +69,12 @@ enum NextStepWords {
     }
 
     private static func setTokenOrLogIn(_ login: Login) -> String {
-        "set a new token: vaultctl token update \(login.id); or ask the user to log in again: vaultctl login begin"
+        "set a new token: vaultctl token update \(login.id)" + (login.provider == nil ? "" : "; or \(logIn(login))")
+    }
+
+    /// A login without a provider cannot be restored by a log-in.
+    private static func logIn(_ login: Login) -> String {
+        "ask the user to log in again: vaultctl login begin"
+            + (login.provider == nil ? " --user ID --provider NAME" : " --into \(login.id)")
     }
 }

@@ -68,7 +68,9 @@ struct UserCommandTests {
             let refused = try await world.fails(
                 .loginDead, "login", "begin", "--user", "alice", "--provider", "acme")
             #expect(refused.output.isEmpty)
-            #expect(refused.error.contains("error: the user is disabled\nhint: enable the user: vaultctl user enable"))
+            #expect(
+                refused.error.contains("error: the user is disabled\nhint: enable the user: vaultctl user enable alice")
+            )
             try await world.fails(
                 .loginDead, "login", "open", "--user", "alice", "--provider", "acme", "--no-browser")
             try await world.ok("user", "enable", "alice")
