@@ -55,14 +55,18 @@ package struct OperatorProgram: Sendable {
     }
 
     /// Runs it in `/`, with these variables and only the three standard streams.
-    func run(_ more: [String] = [], input: UnsafeRawBufferPointer, limit: Int) throws(VaultCryptoError) -> Outcome {
+    ///
+    /// - Parameter isWanted: whether someone still waits for it; asked while it runs.
+    func run(
+        _ more: [String] = [], input: UnsafeRawBufferPointer, limit: Int, while isWanted: (() -> Bool)? = nil
+    ) throws(VaultCryptoError) -> Outcome {
         let deadline = end.map { min($0, .now + timeLimit) } ?? .now + timeLimit
         guard deadline > .now else { throw failed("was not run: the time for programs is used up", .keySourceBusy) }
         try check()
         var run = ProgramRun()
         defer { run.end() }
         try unsafe run.start(arguments + more, environment, input: input)
-        let isComplete = run.collect(limit: limit, until: deadline)
+        let isComplete = run.collect(limit: limit, until: deadline, while: isWanted)
         guard !run.isTooLong else { throw failed("printed more than \(limit) bytes") }
         guard isComplete, let status = run.wait(until: deadline) else {
             throw failed("did not end within \(timeLimit.components.seconds) s, and was stopped", .keySourceBusy)
@@ -126,11 +130,15 @@ package struct OperatorProgram: Sendable {
 extension OperatorProgram {
     /// The line of a key file that a program prints, as with `RESTIC_PASSWORD_COMMAND`. The program gets the variables
     /// of this process, because password managers need theirs, but none of our own.
-    package static func keyLine(_ arguments: [String]) throws(VaultCryptoError) -> SecretBytes {
+    ///
+    /// - Parameter isWanted: whether someone still waits for the key; the program is stopped if not.
+    package static func keyLine(
+        _ arguments: [String], while isWanted: (() -> Bool)? = nil
+    ) throws(VaultCryptoError) -> SecretBytes {
         let program = try OperatorProgram(
             arguments, environment: inheritedButOurs, timeLimit: .seconds(30))
         let outcome = try unsafe program.run(
-            input: UnsafeRawBufferPointer(start: nil, count: 0), limit: KeyFileReader.maximumByteCount)
+            input: UnsafeRawBufferPointer(start: nil, count: 0), limit: KeyFileReader.maximumByteCount, while: isWanted)
         if let refusal = program.refusal(outcome) { throw refusal }
         return outcome.output
     }

@@ -41,18 +41,24 @@ import Platform
         return pipe.reading
     }
 
-    /// Reads its output until it closes its streams; false if the deadline passed first.
-    mutating func collect(limit: Int, until deadline: ContinuousClock.Instant) -> Bool {
+    /// Reads its output until it closes its streams; false if the deadline passed first, or nobody waits for it any longer.
+    ///
+    /// - Parameter isWanted: asked ten times a second.
+    mutating func collect(
+        limit: Int, until deadline: ContinuousClock.Instant, while isWanted: (() -> Bool)? = nil
+    ) -> Bool {
         var open = [output, error].compactMap(\.self)
         while !open.isEmpty {
             let left = deadline - ContinuousClock.now
-            guard left > .zero else { return false }
+            guard left > .zero, isWanted?() ?? true else { return false }
             var wait = DescriptorWait()
             for stream in open { wait.add(stream.number, .readable) }
             let milliseconds =
                 Int32(clamping: left.components.seconds * 1_000 + left.components.attoseconds / 1_000_000_000_000_000)
                 + 1
-            guard let count = try? wait.wait(milliseconds: milliseconds), count > 0 else { continue }
+            guard let count = try? wait.wait(milliseconds: isWanted == nil ? milliseconds : min(milliseconds, 100)),
+                count > 0
+            else { continue }
             for (number, _) in wait.ready {
                 guard let stream = open.first(where: { $0.number == number }), !read(stream, limit) else { continue }
                 open.removeAll { $0.number == number }

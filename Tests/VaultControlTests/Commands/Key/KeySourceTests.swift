@@ -117,6 +117,19 @@ struct KeySourceTests {
         #expect(try await harness.run("verify").status == 0)
     }
 
+    @Test func aKeyProgramIsStoppedWithItsCaller() async throws {
+        let (harness, _, _) = try await made()
+        let start = ContinuousClock.now
+        let stopped = try await Program(harness: harness).shell(
+            """
+            unset TOKENVAULT_KEY_FILE; "$vaultctl" status --key-command '["/bin/sleep","25"]' &
+            sleep 2; kill -TERM $!; wait $!
+            """)
+        #expect(stopped.status == 143, "\(stopped.error)")
+        #expect(!stopped.error.contains("finishing the work in progress"), "\(stopped.error)")
+        #expect(.now - start < .seconds(20))
+    }
+
     @Test func aCredentialOfSystemdOpensTheVault() async throws {
         let (harness, _, _) = try await made()
         let folder = harness.path("credentials")
