@@ -41,6 +41,10 @@ struct InvalidValue {
         if TimeSpan.isTooLong(value) { return ["the longest length of time is a million days: 1000000d"] }
         if let near = nearChoice { return [near] }
         if let meant = lengthInWords { return ["did you mean: \(option.prefix { $0 != " " }) \(meant)"] }
+        if let date = OtherDate(value), takesDate {
+            let name = option.prefix { $0 != " " }
+            return ["did you mean: " + date.meant.map { "\(name) \($0)" }.joined(separator: ", or ")]
+        }
         let lengths = "use a length of time such as 90s, 15m, 2h, 30d or 1w; the units are \(TimeSpan.unitWords)"
         switch option.drop(while: { $0 != "<" }) {
         case "<time>"
@@ -83,7 +87,9 @@ struct InvalidValue {
             return ["use the number of an open descriptor: \(name) 3 \(opening)"]
         case "<number>" where option.hasPrefix("--port"): return ["use a number such as 8080"]
         case "<count>" where option.hasPrefix("--death-limit"): return ["use a number such as 8; 0: any number"]
-        case "<number>", "<count>", "<limit>": return ["use a number such as 100"]
+        case "<number>", "<count>", "<limit>":
+            let isTooLarge = isNumber && value.count > 9
+            return [isTooLarge ? "this number is too large: use one such as 100" : "use a number such as 100"]
         case "<days>": return [withoutUnit.map { "it is a number of days: \($0)" } ?? "use a number of days such as 30"]
         default: return repeated.map { [$0] } ?? []
         }
@@ -121,6 +127,7 @@ struct InvalidValue {
         return "did you mean: " + meant.map { "\(name) \($0)" }.joined(separator: ", or ")
     }
 
+    private var takesDate: Bool { ["<when>", "<moment>", "<date>"].contains(String(option.drop { $0 != "<" })) }
     private var isNumber: Bool { !value.isEmpty && value.allSatisfy { $0.isASCII && $0.isWholeNumber } }
 
     /// `3d` or `1w` for an option that counts days.
@@ -134,10 +141,12 @@ struct InvalidValue {
     /// `6months`, `180 days` and `in 2 weeks`, as they are typed here.
     private var lengthInWords: String? {
         guard ["<time>", "<when>", "<moment>"].contains(String(option.drop { $0 != "<" })) else { return nil }
-        let text = value.lowercased().drop { !$0.isWholeNumber }
+        // `2 hours ago` is counted back as `2h` is.
+        let isAgo = option.hasSuffix("<when>") && value.lowercased().hasSuffix(" ago")
+        let text = value.lowercased().dropLast(isAgo ? 4 : 0).drop { !$0.isWholeNumber }
         let digits = text.prefix { $0.isASCII && $0.isWholeNumber }
         let unit = text.dropFirst(digits.count).drop { " -_".contains($0) }
-        let isAlone = ["", "in "].contains(value.lowercased().dropLast(text.count))
+        let isAlone = ["", "in "].contains(value.lowercased().dropLast(text.count + (isAgo ? 4 : 0)))
         guard isAlone, let name = Self.units[unit.last == "s" ? String(unit.dropLast()) : String(unit)],
             TimeSpan(argument: digits + name) != nil
         else { return nil }
