@@ -1,4 +1,6 @@
 import TokenVault
+import VaultAdministration
+import VaultStorage
 
 extension Failure {
     /// Inserts the named provider into the hints' commands.
@@ -15,6 +17,26 @@ extension Failure {
                 ?? (given.words == ["token", "client"] ? given.value(of: "PROVIDER") : nil)
         else { return nil }
         return given.qualified(name)
+    }
+
+    /// The failure with the id that the vault lacks, as typed; nil if it reports none.
+    func namingID(_ arguments: [String], in vault: Vault) async -> Failure? {
+        let titles: [VaultError.Code: [String]] = [
+            .unknownLogin: ["LOGIN", "--login", "--into"], .unknownRow: ["ROW", "--replace-damaged"],
+            .unknownKeySlot: ["SLOT"], .unknownBackup: ["BACKUP"],
+        ]
+        let front = "the vault has no such "
+        guard message.hasPrefix(front), let found = titles.first(where: { $0.key.name == code }),
+            let given = GivenArguments(arguments),
+            let typed = found.value.lazy.compactMap({ given.value(of: $0) }).first
+        else { return nil }
+        var failure = self
+        let id = ShortID.normal(typed) ?? typed
+        failure.message = "the vault has no \(message.dropFirst(front.count)) \(Printable.named(id))"
+        if let own = try? await vault.status().vaultID, own == id {
+            failure.hints.insert("this is the id of the vault itself", at: 0)
+        }
+        return failure
     }
 
     /// The failure with the login and its user in the hints' commands, and with what ended a terminated login; nil if

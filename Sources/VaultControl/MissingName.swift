@@ -27,6 +27,7 @@ struct MissingName {
         var failure = Failure(error)
         guard let missing = MissingName(failure, arguments) else {
             guard failure.code == VaultError.Code.providerMisconfigured.name else {
+                if let named = await failure.namingID(arguments, in: vault) { return named }
                 return await failure.namingLogin(arguments, in: vault) ?? error
             }
             return await failure.naming(Failure.provider(arguments), in: vault)
@@ -68,11 +69,25 @@ struct MissingName {
             failure.hints = try await qualified(in: vault) + similar(in: vault) + failure.hints
         }
         failure.hints = slips + failure.hints
-        if noun == "user" { failure.hints = try await others(in: vault) + failure.hints }
+        failure.hints = try await others(in: vault) + failure.hints
     }
 
-    /// An id of another kind, and a user whose rows alone are left.
+    /// A name or an id of another kind, and a user whose rows alone are left.
     private func others(in vault: Vault) async throws -> [String] {
+        let name = Printable.argument(typed)
+        guard noun == "user" else {
+            if (try? await vault.user(given.qualified(typed))) != nil {
+                return ["this is a user: vaultctl user show \(name)"]
+            }
+            guard PathProblem.scheme(of: typed) != nil else { return [] }
+            let issuer = typed.hasSuffix("/") ? String(typed.dropLast()) : typed
+            let its = try await vault.providers().filter { [issuer, issuer + "/"].contains($0.issuer?.rawValue) }
+            let names = its.prefix(4).map { Printable.argument($0.name) }
+            return names.isEmpty ? [] : ["this is the issuer of: \(names.joined(separator: ", "))"]
+        }
+        if (try? await vault.provider(named: given.qualified(typed))) != nil {
+            return ["this is a provider: vaultctl provider show \(name)"]
+        }
         if let id = LoginID(typed), (try? await vault.login(id)) != nil {
             return ["this is the id of a login: vaultctl login show \(id)"]
         }
@@ -104,15 +119,25 @@ struct MissingName {
         return near.map { "the vault has no tenant \(tenant.name); did you mean: \(option)\(name) --tenant \($0)" }
     }
 
-    /// Providers are few, and no secret to an operator; users are many.
+    /// Providers are few; users are many, so only the first ones are compared, and the same name in other letters.
     private func similar(in vault: Vault) async throws -> [String] {
-        guard noun == "provider" else { return [] }
+        guard noun == "provider" else {
+            let lower = typed.lowercased()
+            let known = try await vault.userPage(limit: 200).entries.compactMap { entry in
+                if case .user(let user) = entry { user.id } else { nil }
+            }
+            if lower != typed, (try? await vault.user(lower)) != nil { return Self.didYouMean([lower]) }
+            return Self.didYouMean(EditDistance.near(typed, among: known))
+        }
         for tenant in try await vault.tenants().prefix(100)
         where (try? await vault.provider(named: tenant.tenant.qualify(typed))) != nil {
             return ["a tenant has a provider of this name: --tenant \(tenant.tenant.name)"]
         }
-        let near = EditDistance.near(typed, among: try await vault.providers().map(\.name))
-        return near.isEmpty ? [] : ["did you mean: \(near.map(Printable.argument).joined(separator: ", or "))"]
+        return Self.didYouMean(EditDistance.near(typed, among: try await vault.providers().map(\.name)))
+    }
+
+    private static func didYouMean(_ near: [String]) -> [String] {
+        near.isEmpty ? [] : ["did you mean: \(near.map(Printable.argument).joined(separator: ", or "))"]
     }
 
     private var slips: [String] {

@@ -15,7 +15,12 @@ extension VaultAccess {
         guard (try? path) != nil, namesKey || invocation.console.inputIsTerminal else {
             throw missing(place, "to find a backup by its id, name the vault and its key: --vault PATH --key-file PATH")
         }
-        let found = try await open { vault in try Self.find(text, in: try await vault.backups()) }
+        let found = try await open { vault in
+            do { return try Self.find(text, in: try await vault.backups()) } catch var failure as Failure {
+                if failure.message.hasPrefix("no backup's id") { failure.message += ", and there is no such file" }
+                throw failure
+            }
+        }
         guard FileIdentity(path: found.path) != nil else {
             throw Failure(
                 .unknownBackup, "backup \(found.id) is no longer at \(Printable.path(found.path))",
