@@ -62,10 +62,11 @@ struct ConfigurationSetting: Sendable {
                 hint: "name where it is: key-file, credential, key-command or passphrase-file", column: column)
         }
         let meant = all.first { $0.variable == name.uppercased() || $0.variable == "TOKENVAULT_" + name.uppercased() }
+        let near = isLikeAName(name) ? EditDistance.near(name, among: all.map(\.name)) : []
         throw SettingsProblem(
             isLikeAName(name) || meant != nil
                 ? "there is no setting \(Printable.shortened(name))" : "this is no line of a configuration file",
-            hint: meant.map { "its name here is: \($0.name)" }
+            hint: meant.map { "its name here is: \($0.name)" } ?? near.first.map { "did you mean: \($0)" }
                 ?? "the settings are: \(all.map(\.name).joined(separator: ", "))", column: column)
     }
 

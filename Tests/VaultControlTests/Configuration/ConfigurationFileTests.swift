@@ -114,7 +114,7 @@ struct ConfigurationFileTests {
     }
 
     @Test(arguments: [
-        ("vualt = \"/v\"", "line 1, column 1: there is no setting vualt", "the settings are: vault, key-file, "),
+        ("vualt = \"/v\"", "line 1, column 1: there is no setting vualt", "did you mean: vault"),
         ("\n# x\n  vault \"/v\"", "line 3, column 9: expected = after vault", ""),
         ("vault = /v", "line 1, column 9: expected a value", ""),
         ("vault = yes", "line 1, column 9: a text goes into double quotation marks", "vault = \""),
