@@ -200,6 +200,11 @@ struct VaultAccess {
                     .unsafeFile, "the CA file \(Printable.path(path)) \(refusal.reason)",
                     hints: [refusal.hint])
             }
+            guard FileKind(path) != .directory else {
+                throw Failure.usage(
+                    "\(Printable.path(path)) (\(origin)) is a directory",
+                    hint: "name a file with certificates in PEM form")
+            }
             do {
                 return try .systemAnd(pemFile: path)
             } catch {
