@@ -46,6 +46,7 @@ printf '\211PNG\r\n\032\n 0000' >pic.png
 truncate -s 4M huge
 printf 'tokenvault\0key\0\0' >nul.key
 { cat app.key && printf '\n\n'; } >lines.key
+cat app.key app.key >twice.key
 sed 's/$/\r/' app.key >crlf.key
 { printf '\357\273\277' && cat app.key; } >bom.key
 printf -- '-----BEGIN PRIVATE KEY-----\n' >client.pem

@@ -131,6 +131,10 @@ extension VaultAccess {
                 "name the target's own key: --target-key-file PATH, --target-passphrase-file or --target-identity")
         } else if hints.isEmpty, place.noun == "backup", let date = try? Vault.backup(at: place.path).madeAt {
             hints.append("use a key that opened the vault when the backup was made: \(Instant.words(date, now: nil))")
+        } else if hints.isEmpty, case .passphrase = key.key, place.noun == "vault", !rest.hasSuffix("passphrase)") {
+            hints.append(
+                "the passphrase is wrong, or the vault is another; with a key that works, vaultctl key list shows all key "
+                    + "slots")
         } else if hints.isEmpty {
             hints.append(
                 "name the key of this \(place.noun), or the vault of this key; with a key that works, vaultctl key list "

@@ -97,7 +97,9 @@ package enum KeyFileLine {
     private static func lengthDefect(of text: UnsafeRawBufferPointer) -> VaultCryptoError {
         guard text.count > byteCount, unsafe text.dropFirst(byteCount - 1).allSatisfy({ $0 == newline || $0 == space })
         else {
-            return malformed("the key file is not one line of the right length")
+            return unsafe text.count > byteCount && text[byteCount - 1] == newline
+                ? malformed("the key file has more than one line", hint: "leave only the line of the vault's key in it")
+                : malformed("the key file is not one line of the right length")
         }
         return malformed(
             "the key file has blanks or empty lines after its line", hint: "remove them; the key itself is unharmed")

@@ -72,9 +72,12 @@ package struct KeySlot: Sendable {
                 if firstError == nil || error.code == .keySourceBusy { firstError = error }
             }
         }
+        let isUseless = unlocker is PassphraseUnlocker && costs.allSatisfy { $0.1 == nil }
         throw firstError
             ?? VaultCryptoError(
-                .wrongKey, "this key does not open the vault (\(slots.count) key slot\(slots.count == 1 ? "" : "s"))",
+                .wrongKey,
+                "this key does not open the vault (\(slots.count) key slot\(slots.count == 1 ? "" : "s")"
+                    + (isUseless ? ", and none takes a passphrase)" : ")"),
                 hint: "`vaultctl key list`, run with a key that does, shows which keys there are"
             )
     }
