@@ -74,16 +74,22 @@ extension VaultAccess {
         case .keyUnavailable, .keyServiceBusy:
             key.map { key in
                 var failure = Failure(error)
+                // A program that printed no reason.
+                if failure.message.contains(" ended with exit code "), failure.message.last?.isNumber == true {
+                    failure.hints.append("to see why, run it by hand, as this user and in /")
+                }
+                if !failure.message.contains(key.origin) { failure.message += " (\(key.origin))" }
                 if let file = key.relativeFile {
                     failure.hints.append("the program runs in /: name \(Printable.path(file)) by its whole path")
                 }
-                if !key.origin.hasPrefix("--") { failure.hints.append("the key is named by \(key.origin)") }
                 return failure
             }
         case .notAVault, .notABackup: notWhatItIs(error, place, key)
         case .rollbackSuspected: error.hint.flatMap { ofWitness(error, $0) }
-        case .unsafeFile, .migrationNeeded, .newerSchema, .vaultUnfinished, .damaged, .readOnly, .storageFailed:
+        case .unsafeFile, .migrationNeeded, .newerSchema, .vaultUnfinished, .damaged, .readOnly, .storageFailed,
+            .storageFull:
             named(error, place)
+        case .busy where error.message.hasPrefix("the database server cannot be reached"): named(error, place)
         default: nil
         }
     }
