@@ -55,6 +55,12 @@ extension VaultAccess {
         }
     }
 
+    /// The error of an opened vault with the name of its file or its witness; nil if it needs neither.
+    func explainedAfterOpening(_ error: VaultError) -> Failure? {
+        guard [.storageFull, .rollbackSuspected].contains(error.code), let place = try? vaultPlace else { return nil }
+        return explained(error, place, nil)
+    }
+
     /// Nil: the library's error is complete.
     private func explained(_ error: VaultError, _ place: NamedPlace, _ key: KeyInUse?) -> Failure? {
         // With any mode, so before any complaint about the mode.
@@ -101,7 +107,11 @@ extension VaultAccess {
             options.witness != nil
             ? "--witness" : options.witnessCommand != nil ? "--witness-command" : Self.settings(environment)
         let origin = invocation.origins[setting] ?? setting
-        return Failure(error.code, error.message, hints: [hint.replacing("check --witness", with: "check \(origin)")])
+        let hint = hint.replacing("check --witness", with: "check \(origin)")
+        let disk = ", and that its disk is mounted"
+        let isProgram = error.message.contains(": the program ")
+        return Failure(
+            error.code, error.message, hints: [isProgram ? hint.replacing(disk, with: ": it printed nothing") : hint])
     }
 
     private static func settings(_ environment: (String) -> String?) -> String {
@@ -214,7 +224,8 @@ extension VaultAccess {
         let names = (try? InputDirectory.names(in: directory, key.origin, hint: ""))?.sorted() ?? []
         let others = names.prefix(8).map { Printable.shortened($0) }.joined(separator: ", ")
         return Failure(
-            .keyMissing, "there is no credential \(Printable.named(name)) in \(Printable.path(directory)) (\(key.origin))",
+            .keyMissing,
+            "there is no credential \(Printable.named(name)) in \(Printable.path(directory)) (\(key.origin))",
             hints: (names.isEmpty ? [] : ["the credentials there are: \(others)"])
                 + ["the service's unit needs: LoadCredential=\(Printable.shortened(name)):PATH"])
     }
@@ -305,14 +316,18 @@ extension VaultAccess {
         }
         var failure = Failure(error)
         // Root must not take a service's vault away from it.
-        if error.code == .unsafeFile, UserID.current.isRoot,
-            let status = try? FileStatus(at: place.path, followingLinks: true), !status.owner.isRoot
-        {
-            failure.hints = ["run vaultctl as its owner: runuser -u \(PathProblem.words(status.owner)) -- vaultctl …"]
+        if error.code == .unsafeFile, let status = try? FileStatus(at: place.path, followingLinks: true) {
+            let owner = PathProblem.words(status.owner)
+            if UserID.current.isRoot, !status.owner.isRoot {
+                failure.hints = ["run vaultctl as its owner: runuser -u \(owner) -- vaultctl …"]
+            } else if !status.isOurs, failure.message.contains("belongs to another user") {
+                failure.hints = ["run vaultctl as its owner, \(owner)"]
+            }
         }
         let name = place.path.split(separator: "/").last.map(String.init) ?? place.path
         // An error about a witness or a pin names its own path.
-        let isOfVault = ["the vault", "the file", "the backup"].contains { failure.message.hasPrefix($0) }
+        let fronts = ["the vault", "the file", "the backup", "the database server cannot", "there is no space"]
+        let isOfVault = fronts.contains { failure.message.hasPrefix($0) }
         guard isOfVault, !failure.message.contains("/\(name)"), !failure.message.contains(place.words) else {
             return failure
         }

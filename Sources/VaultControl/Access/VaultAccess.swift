@@ -129,8 +129,9 @@ struct VaultAccess {
             await vault.close()
             return result
         } catch {
+            let named = (error as? VaultError).flatMap { explainedAfterOpening($0) } ?? error
             // The vault knows more than the error: whether the tenant of a missing name is there.
-            let explained = await invocation.explain(error, vault)
+            let explained = await invocation.explain(named, vault)
             await vault.close()
             throw explained
         }

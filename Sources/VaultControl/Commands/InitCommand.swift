@@ -142,6 +142,10 @@ struct InitCommand: VaultCommand {
     }
 
     private static func failure(_ error: any Error, _ path: String) -> any Error {
+        if var failure = error as? Failure, failure.code == VaultError.Code.storageFull.name {
+            failure.hints = ["free some space on its file system; no vault was made"]
+            return failure
+        }
         guard let error = error as? VaultError, error.code == .vaultMissing,
             path.hasPrefix("/") || !path.contains("://")
         else { return error }
