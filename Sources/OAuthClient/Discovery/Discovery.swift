@@ -52,6 +52,9 @@ public enum Discovery {
                 parsing: reply.body, issuer: issuer, allowsInsecureLoopback: allowsInsecureLoopback)
         case let status where status == 429 || (500...599).contains(status):
             throw DiscoveryError(.serverError, status: status)
+        case let status where status == 401 || status == 403:
+            throw DiscoveryError(
+                .notFound, status: status, finding: "the server refuses to show its metadata: HTTP \(status)")
         case let status:
             let location = reply.response.headerFields[.location]
             let target =

@@ -32,8 +32,8 @@ public struct DiscoveryError: Error, Hashable, Sendable, CustomStringConvertible
     public let member: String?
     /// For ``Code/unreachable`` and ``Code/tooLarge``.
     public let transportError: HTTPTransportError?
-    /// The issuer that the document names, for ``Code/issuerMismatch``: untrusted text, printable and at most 200
-    /// characters.
+    /// The issuer that the document names, for ``Code/issuerMismatch``, or the origin of the endpoint, for
+    /// ``Code/insecureEndpoint``: untrusted text, printable and at most 200 characters.
     public let named: String?
     /// The status of the server's reply, for ``Code/serverError`` and where there is no document.
     public let status: Int?
@@ -71,7 +71,9 @@ public struct DiscoveryError: Error, Hashable, Sendable, CustomStringConvertible
         if isUnanswered { return "the server did not answer in time" }
         let detail =
             code == .tooLarge
-            ? nil : named ?? member ?? transportError?.description ?? status.map { "HTTP \($0)" }
+            ? nil
+            : member.map { member in named.map { "\(member), at \($0)" } ?? member } ?? named
+                ?? transportError?.description ?? status.map { "HTTP \($0)" }
         return detail.map { "\(code.words): \($0)" } ?? code.words
     }
 }

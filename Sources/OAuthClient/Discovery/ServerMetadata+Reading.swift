@@ -45,13 +45,15 @@ extension ServerMetadata {
         unreadMembers = unread
     }
 
-    /// What a body is that is no document, in a sentence; nil for anything else.
+    /// What a body is that is no document, in a sentence; nil for one that is too long.
     private static func stranger(_ body: [UInt8]) -> String? {
+        if body.count > ReplyRules.maximumBodyBytes { return nil }
         let text = body.drop { $0 <= 0x20 }
         if text.isEmpty { return "the server's answer is empty" }
         let start = String(decoding: text.prefix(16), as: UTF8.self).lowercased()
         return ["<!doctype html", "<html"].contains(where: start.hasPrefix)
-            ? "the server answered with a web page (HTML) instead of metadata" : nil
+            ? "the server answered with a web page (HTML) instead of metadata"
+            : "the server's answer is not a valid JSON object"
     }
 }
 
@@ -75,9 +77,13 @@ private struct MetadataReader {
             do {
                 return try EndpointURL(text, allowsInsecureLoopback: allowsInsecureLoopback)
             } catch {
-                throw DiscoveryError(error.code == .insecure ? .insecureEndpoint : .malformed, member: member)
+                let url = RawURL(text)
+                guard error.code == .insecure else {
+                    throw fault(member, url?.hasFragment == true ? "has a fragment" : "is not a valid absolute URL")
+                }
+                throw DiscoveryError(.insecureEndpoint, member: member, named: url?.origin)
             }
-        default: throw DiscoveryError(.malformed, member: member)
+        default: throw fault(member, "is not text")
         }
     }
 
@@ -92,7 +98,7 @@ private struct MetadataReader {
                 do throws(DiscoveryError) {
                     found[name] = try inner.endpoint(name)
                 } catch {
-                    throw DiscoveryError(error.code, member: member)
+                    throw DiscoveryError(error.code, member: member, named: error.named, finding: error.finding)
                 }
             }
             return found
@@ -121,7 +127,11 @@ private struct MetadataReader {
         switch object[member] {
         case nil, .null?: return false
         case .bool(let flag)?: return flag
-        default: throw DiscoveryError(.malformed, member: member)
+        default: throw fault(member, "is neither true nor false")
         }
+    }
+
+    private func fault(_ member: String, _ words: String) -> DiscoveryError {
+        DiscoveryError(.malformed, member: member, finding: "the metadata document's \(member) \(words)")
     }
 }

@@ -122,10 +122,14 @@ extension Failure {
         }
     }
 
+    /// Holds whether or not the option is there already.
+    static let loopbackHint =
+        "use https; http is for this machine alone (127.0.0.1, [::1], localhost), with --allow-insecure-loopback"
+
     private init(_ error: OAuthValueError) {
         var hints: [String] = []
         if error.code == .insecure {
-            hints = ["use https; for a development server on this machine: --allow-insecure-loopback"]
+            hints = [Self.loopbackHint]
         } else if error.subject == "redirect URI" {
             hints = ["use a whole URI without a fragment, such as https://app.example/callback"]
         } else if error.subject == "client key" {
@@ -160,6 +164,11 @@ extension Failure {
             case .unreachable where error.isUnanswered: ["try again later"]
             case .unreachable: ["check the issuer's URL and the network; for a private authority, use --ca-file FILE"]
             case .serverError: ["try again later, or specify the endpoints: --token-endpoint, --authorization-endpoint"]
+            case .notFound where error.status == 401 || error.status == 403:
+                [
+                    "check whether this machine may ask it (firewall, proxy)",
+                    "specify the endpoints: --token-endpoint, --authorization-endpoint",
+                ]
             case .notFound:
                 ["check the issuer's URL, or specify the endpoints: --token-endpoint, --authorization-endpoint"]
             case .issuerMismatch where error.named?.contains("{tenantid}") == true:
@@ -172,12 +181,11 @@ extension Failure {
                     error.named.map { "if that is the right server: --issuer \(Printable.shortened($0, to: 200))" }
                         ?? "copy the issuer exactly as the provider documents it, with or without the final slash"
                 ]
-            case .malformed:
-                [
-                    "check the issuer's URL: it is not that of a web page",
-                    "specify the endpoints: --token-endpoint, --authorization-endpoint",
-                ]
-            case .insecureEndpoint: ["for a development server on this machine: --allow-insecure-loopback"]
+            case .malformed where error.member == nil:
+                ["check the issuer's URL", "specify the endpoints: --token-endpoint, --authorization-endpoint"]
+            case .insecureEndpoint
+            where error.named.flatMap { try? EndpointURL($0, allowsInsecureLoopback: true) } != nil:
+                ["for a development server on this machine: --allow-insecure-loopback"]
             default: ["specify the endpoints: --token-endpoint, --authorization-endpoint"]
             }
         self.init(.provider, code: "discovery", error.description, hints: hints)

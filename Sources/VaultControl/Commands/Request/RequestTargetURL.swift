@@ -25,7 +25,7 @@ struct RequestTargetURL {
             }
             throw .usage(
                 "a token goes to https URLs only",
-                hint: "use https; for a development server on this machine: --allow-insecure-loopback")
+                hint: Failure.loopbackHint)
         }
     }
 
