@@ -48,10 +48,8 @@ extension ServerMetadata {
     /// What a body is that is no document, in a sentence; nil for one that is too long.
     private static func stranger(_ body: [UInt8]) -> String? {
         if body.count > ReplyRules.maximumBodyBytes { return nil }
-        let text = body.drop { $0 <= 0x20 }
-        if text.isEmpty { return "the server's answer is empty" }
-        let start = String(decoding: text.prefix(16), as: UTF8.self).lowercased()
-        return ["<!doctype html", "<html"].contains(where: start.hasPrefix)
+        if body.allSatisfy({ $0 <= 0x20 }) { return "the server's answer is empty" }
+        return body.isWebPage
             ? "the server answered with a web page (HTML) instead of metadata"
             : "the server's answer is not a valid JSON object"
     }

@@ -47,7 +47,7 @@ package struct TokenAttempt: Sendable {
         return attempt
     }
 
-    /// The server's answer, if it rejected the request.
+    /// The server's answer, if it rejected the request or cannot be used.
     ///
     /// - Parameter secrets: Secrets that were sent and must not be shown.
     package func answer(hiding secrets: [String]) -> ProviderAnswer? {
@@ -59,10 +59,27 @@ package struct TokenAttempt: Sendable {
             return ProviderAnswer(status: nil, error: nil, message: nil, failure: error.code)
         }
         let status = reply.response.status.code
-        guard errorReply != nil || !(200...299).contains(status) else { return nil }
+        guard errorReply != nil || !(200...299).contains(status) else {
+            return Self.fault(of: reply, outcome).map {
+                ProviderAnswer(status: status, error: nil, message: ServerMessage($0), hiding: secrets)
+            }
+        }
         return ProviderAnswer(
             status: status, error: errorReply?.error, message: errorReply?.errorDescription,
             location: (300...399).contains(status) ? reply.response.headerFields[.location] : nil, hiding: secrets)
+    }
+
+    /// What came in place of tokens.
+    private static func fault(of reply: HTTPReply, _ outcome: TokenOutcome) -> String? {
+        let body = ReplyBody(reply, format: .automatic)
+        switch outcome {
+        case .misconfigured(.wrongTokenType):
+            return body["token_type"].text.map { "a token of the type \($0)" }
+        case .inDoubt(.unreadableBody), .inDoubt(.unusableTokens):
+            if body.isEmpty { return "an empty reply" }
+            return reply.body.isWebPage ? "a web page (HTML)" : "a reply without a usable access token"
+        default: return nil
+        }
     }
 
     /// The unusable reply, if it may hold the next refresh token.

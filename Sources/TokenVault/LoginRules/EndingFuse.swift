@@ -59,7 +59,9 @@ extension SessionRecord {
 
     /// Whether the login has not been refused since its last success. A login that was is no evidence about others.
     var isClean: Bool {
-        guard attempts > 0, let status = lastRefusal?.status else { return true }
+        guard attempts > 0, let refusal = lastRefusal, let status = refusal.status else { return true }
+        // A reply that cannot be used refuses nothing.
+        if refusal.isOfUnusableReply { return true }
         return !(200..<500).contains(status) || status == 408 || status == 429
     }
 }

@@ -51,7 +51,8 @@ extension VaultError {
         case .mayNotSendAgain:
             self.init(
                 .lostResponse,
-                "a reply of the provider was lost, and sending the refresh token again could end the user's other logins",
+                "a reply of the provider was lost or unusable, and sending the refresh token again could end the user's "
+                    + "other logins",
                 hint: "the access token is good until it expires; then let the user log in again")
         case .ownershipLost:
             self.init(StoreError.ownershipLost)
@@ -86,8 +87,8 @@ extension VaultError {
         switch reason {
         case .lostResponse:
             self.init(
-                .lostResponse, "a reply of the provider was lost, and with it the login's next refresh token",
-                hint: hint)
+                .lostResponse,
+                "a reply of the provider was lost or unusable, and with it the login's next refresh token", hint: hint)
         case .unclassifiedRejection:
             self.init(.refreshFailed, "the provider has refused renewals for a day without a reason", hint: hint)
         case .keyMismatch:

@@ -32,10 +32,14 @@ extension Failure {
             error.code == .busy || error.code == .keyMalformed || error.message.contains("identity file")
             || error.code == .vaultMissing && error.message.contains("database")
         var hints = [
-            error.answer.flatMap { Self.hint(for: $0) }, isNearer ? error.hint : nil, Self.hint(for: error.code),
+            error.answer.flatMap { Self.hint(for: $0, error.code) }, isNearer ? error.hint : nil,
+            Self.hint(for: error.code),
             error.hint,
         ].compactMap(\.self).prefix(1)
         if let more = error.answer.flatMap({ Self.secondHint(for: $0, error.code) }) { hints.append(more) }
+        if error.code == .lostResponse {
+            hints.append("a reply that could not be used is kept for a week: vaultctl login salvage LOGIN")
+        }
         if error.code == .damaged, hints.isEmpty { hints = ["restore the vault from a backup"] }
         if let wait = error.retryAfter, wait > .zero {
             hints.append("try again in \(Instant.duration(Double(wait.components.seconds) + 1))")
@@ -65,18 +69,28 @@ extension Failure {
     }
 
     /// The hint for a missing reply, or one from elsewhere.
-    private static func hint(for answer: ProviderAnswer) -> String? {
+    private static func hint(for answer: ProviderAnswer, _ code: VaultError.Code) -> String? {
         if let location = answer.location {
             return "if the provider has moved: vaultctl provider update NAME --token-endpoint "
                 + Printable.shortened(location, to: 200)
         }
         return switch answer.failure {
+        case nil where code == .tryLater && answer.error == nil: hint(forBare: answer.status)
         case nil: nil
         case .tls?: "for a private authority: --ca-file FILE; otherwise check the host: vaultctl provider show NAME"
         case .dns?: "check the host of the token endpoint: vaultctl provider show NAME; and this machine's DNS"
         case .proxy?: "check --proxy and --proxy-credentials-file"
         case .noClientCertificate?, .refused?: nil
         default: "check the network, and the token endpoint: vaultctl provider show NAME"
+        }
+    }
+
+    /// The hint for a refusal that is not one of a token endpoint.
+    private static func hint(forBare status: Int?) -> String? {
+        switch status {
+        case 403?: "check whether this machine may ask the provider (firewall, proxy): vaultctl provider test NAME"
+        case 404?, 405?, 410?: "check the token endpoint: vaultctl provider show NAME"
+        default: nil
         }
     }
 

@@ -46,6 +46,11 @@ extension VaultError {
             self.init(RenewalRefusal.needsUser, now: now)
         case .failed(.clientRefused):
             self.init(.providerMisconfigured, "the provider refused this client", hint: Self.registrationHint)
+        case .failed(.misconfigured) where current.session.lastRefusal?.isOfUnusableReply == true:
+            self.init(
+                .providerMisconfigured, "the provider gave a token of a type that this login cannot use",
+                hint: "check at the provider which type of token this client gets: Bearer and DPoP can be used",
+                retryAfter: retryAfter)
         case .failed(.misconfigured):
             self.init(
                 .providerMisconfigured, "the provider refused what was asked for this login",
@@ -57,6 +62,8 @@ extension VaultError {
         case .failed(.inDoubt):
             self.init(
                 .tryLater, "no usable reply came; the provider may or may not have renewed",
+                hint: current.session.lastRefusal?.isOfUnusableReply == true
+                    ? "a reply that is not empty is kept for a week: vaultctl login salvage LOGIN" : nil,
                 retryAfter: retryAfter)
         case .failed(.notSent(.ownershipLost)):
             self.init(RenewalRefusal.ownershipLost, now: now)
@@ -84,6 +91,11 @@ extension VaultError {
             }
         }
     }
+}
+
+extension RefusalRecord {
+    /// Whether the provider reported success, with a reply that cannot be used.
+    var isOfUnusableReply: Bool { error == nil && status.map { (200..<300).contains($0) } == true }
 }
 
 extension VaultError.Code {
