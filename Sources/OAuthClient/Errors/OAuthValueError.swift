@@ -24,6 +24,8 @@ public struct OAuthValueError: Error, Hashable, Sendable, CustomStringConvertibl
         public static let forbiddenCharacter = Code("forbiddenCharacter", "has a character that is not allowed")
         /// The value does not follow the grammar of its RFC.
         public static let malformed = Code("malformed", "is malformed")
+        /// The key is well-formed, and on an elliptic curve that no supported algorithm uses.
+        public static let otherCurve = Code("otherCurve", "is on a curve other than P-256")
         /// Two values that must belong together do not.
         public static let mismatched = Code("mismatched", "does not belong to it")
         /// The URL is neither `https` nor an explicitly allowed loopback address.

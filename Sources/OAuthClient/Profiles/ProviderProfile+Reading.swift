@@ -21,7 +21,7 @@ extension ProviderProfile {
         }
         var fields = ProfileFields(object, file: file)
         guard let format = try fields.number("profile", in: 1...Int.max) else {
-            throw fields.failure(.missing, "profile")
+            throw fields.failure(.missing, "profile", "1 or 2, the format of the file")
         }
         guard Self.formats.contains(format) else {
             throw fields.failure(.notAllowed, "profile", "this version reads the formats 1 and 2")

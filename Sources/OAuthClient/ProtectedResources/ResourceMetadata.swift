@@ -19,7 +19,7 @@ package struct ResourceMetadata: Hashable, Sendable {
         parsing document: [UInt8], expected: [ResourceIdentifier], allowsInsecureLoopback: Bool
     ) throws(ResourceError) {
         guard let object = try? JSONObject(document: document) else { throw ResourceError(.malformed) }
-        guard case .string(let named)? = object["resource"] else { throw ResourceError(.malformed, "resource") }
+        guard case .string(let named)? = object["resource"] else { throw ResourceError(.nameless) }
         guard let resource = try? ResourceIdentifier(named, allowsInsecureLoopback: allowsInsecureLoopback),
             expected.contains(resource)
         else { throw ResourceError(.otherResource, named) }
@@ -61,6 +61,8 @@ package struct ResourceError: Error, Hashable, Sendable, CustomStringConvertible
         case redirected
         case tooLong
         case malformed
+        /// The document does not say which resource it is about.
+        case nameless
         /// The document is about another resource (RFC 9728 §3.3).
         case otherResource
         /// The document names no authorization server.
@@ -94,6 +96,7 @@ package struct ResourceError: Error, Hashable, Sendable, CustomStringConvertible
             case .redirected: "the resource's metadata is a redirect, which is not followed"
             case .tooLong: "the resource's metadata is too long"
             case .malformed: "the resource's metadata cannot be read"
+            case .nameless: "the resource's metadata does not name the resource (RFC 9728)"
             case .otherResource: "the metadata that was found is that of another resource"
             case .noServer: "the resource's metadata names no authorization server"
             case .noHeader: "the resource takes tokens only in addresses or forms, where others can read them"

@@ -53,8 +53,7 @@ public struct ClientAssertionKey: Hashable, Sendable, CustomStringConvertible, C
             signingKey = .rsa(key)
             publicKey = key.publicKey.derRepresentation
         } else {
-            let isWeak = (try? _RSA.Signing.PrivateKey(unsafePEMRepresentation: key.text)) != nil
-            throw OAuthValueError(isWeak ? .tooShort : .malformed, "client key")
+            throw Self.refusal(of: key.text)
         }
         self.algorithm = try Self.algorithm(algorithm, for: signingKey)
         // The first certificate is the key's own; the others may be its authorities'.
@@ -69,6 +68,14 @@ public struct ClientAssertionKey: Hashable, Sendable, CustomStringConvertible, C
             guard keyID.utf8.count <= 256 else { throw OAuthValueError(.tooLong, "client key id") }
         }
         self.keyID = keyID
+    }
+
+    private static func refusal(of pem: String) -> OAuthValueError {
+        let isWeak = (try? _RSA.Signing.PrivateKey(unsafePEMRepresentation: pem)) != nil
+        let isOnOtherCurve =
+            (try? P384.Signing.PrivateKey(pemRepresentation: pem)) != nil
+            || (try? P521.Signing.PrivateKey(pemRepresentation: pem)) != nil
+        return OAuthValueError(isWeak ? .tooShort : isOnOtherCurve ? .otherCurve : .malformed, "client key")
     }
 
     private static func algorithm(_ asked: Algorithm?, for key: SigningKey) throws(OAuthValueError) -> Algorithm {

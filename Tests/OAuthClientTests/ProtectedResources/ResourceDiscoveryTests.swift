@@ -79,7 +79,7 @@ struct ResourceDiscoveryTests {
             200, #"{"resource":"https://api.example/mcp2","authorization_servers":["https://a.example"]}"#,
             .otherResource
         ),
-        (200, #"{"authorization_servers":["https://a.example"]}"#, .malformed),
+        (200, #"{"authorization_servers":["https://a.example"]}"#, .nameless),
         (200, #"{"resource":"https://api.example/mcp"}"#, .noServer),
         (200, #"{"resource":"https://api.example/mcp","authorization_servers":[]}"#, .noServer),
         (200, #"{"resource":"https://api.example/mcp","authorization_servers":["http://a.example"]}"#, .malformed),
