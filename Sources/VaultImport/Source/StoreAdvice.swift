@@ -148,6 +148,13 @@ struct StoreAdvice {
                     hint: "Supabase passes provider_token and provider_refresh_token to the app only at log-in; "
                         + "import them from where the app stored them")
             }
+            if columns.isSuperset(of: ["token", "tokensecret", "accountid", "appid"]) {
+                let place = table.name.isEmpty ? "the rows are" : "the table “\(table.name)” is"
+                return ImportError(
+                    .unknownStore,
+                    "\(place) django-allauth's, and the source lacks the table “socialaccount_socialaccount”",
+                    hint: "export both into one source: that table has the users and the providers")
+            }
             if columns.isSuperset(of: ["identityprovider", "federateduserid", "token"]) {
                 return ImportError(
                     .unknownStore, "the table “\(table.name)” is Keycloak's: its tokens are in a JSON column",
