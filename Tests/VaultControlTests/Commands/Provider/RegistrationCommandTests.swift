@@ -38,6 +38,22 @@ struct RegistrationCommandTests {
         }
     }
 
+    @Test func aRemovedProviderNamesTheClientThatIsLeft() async throws {
+        try await World.with {
+            $0.registration = RegistrationPolicy()
+        } _: { world in
+            let added = try await world.ok(
+                "provider", "register", "self", "--issuer", world.server.issuer, "--redirect-uri", World.redirectURI,
+                "--allow-insecure-loopback", "--json")
+            let id = try #require(try added.json["clientId"] as? String)
+            let asked = try await world.fails(.usage, "provider", "remove", "self")
+            #expect(asked.error.contains("hint: delete the registration first: vaultctl provider registration delete"))
+            let removed = try await world.ok("provider", "remove", "self", "--yes")
+            #expect(removed.error.contains("warning: the client \(id) stays registered at \(world.server.issuer)"))
+            #expect(!removed.error.contains("registration delete"))
+        }
+    }
+
     @Test func aTenantRegistersAClientOfItsOwn() async throws {
         try await World.with {
             $0.registration = RegistrationPolicy()
