@@ -49,7 +49,15 @@ extension SecretReader {
 
     private static func document(_ text: String, _ noun: String) -> (String, String)? {
         let member = noun.hasSuffix("access token") ? "access_token" : noun.replacing(" ", with: "_")
-        if text.hasPrefix("-----BEGIN ") { return ("a file in PEM form", "check where it comes from") }
+        if text.hasPrefix("-----BEGIN ") {
+            let isClients = noun.hasSuffix("client secret") && text.contains("PRIVATE KEY-----")
+            return (
+                "a file in PEM form",
+                isClients
+                    ? "a private key goes with: --client-auth private_key_jwt --client-key-file FILE"
+                    : "check where it comes from"
+            )
+        }
         let last = text.last { !$0.isWhitespace }
         switch (text.first, last) {
         case ("{", "}"), ("[", "]"):

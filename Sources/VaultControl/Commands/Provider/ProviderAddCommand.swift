@@ -103,6 +103,11 @@ struct ProviderAddCommand: VaultCommand {
         if provider.revocationEndpoint == nil {
             invocation.note("note: the provider has no revocation endpoint, so logging out cannot end its grants")
         }
+        if provider.authorizationEndpoint == nil, provider.deviceAuthorizationEndpoint == nil {
+            invocation.note(
+                "note: the provider has no authorization endpoint, so no user can log in; to add it: vaultctl provider "
+                    + "update \(Printable.argument(provider.name)) --authorization-endpoint URL")
+        }
         if chosen.profile.clientIDIsDocument {
             let hasDocument = (try? EndpointURL(provider.clientID.rawValue, allowsInsecureLoopback: true)) != nil
             let command = "vaultctl provider client-metadata \(Printable.argument(provider.name))"
@@ -142,6 +147,12 @@ struct ProviderAddCommand: VaultCommand {
         if let issuer, given.tokenEndpoint == nil {
             let metadata = try await access.discover(issuer, allowsInsecureLoopback: allowInsecureLoopback)
             try metadata.check(authentication.methodName, policy)
+            for text in metadata.oddities(for: authentication.methodName) { access.invocation.note("note: \(text)") }
+            if profile.usesPKCE(publicClient: true), !metadata.codeChallengeMethodsSupported.isEmpty,
+                !metadata.supportsPKCE
+            {
+                access.invocation.note("note: the metadata does not offer PKCE with S256")
+            }
             registration = ProviderRegistration(
                 name: name, metadata: metadata, clientID: clientID, authentication: authentication, scope: given.scope,
                 redirectURI: given.redirectURI, dpop: policy, tokenCertificate: certificate)

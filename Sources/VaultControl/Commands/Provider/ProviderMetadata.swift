@@ -52,3 +52,23 @@ extension ServerMetadata {
         }
     }
 }
+
+extension ServerMetadata {
+    /// What the document says against log-ins of this client. Some servers do more than they say.
+    func oddities(for authentication: String) -> [String] {
+        var texts: [String] = []
+        // The default of RFC 8414, and what many servers list that take clients without a secret, too.
+        if authentication == "none",
+            tokenEndpointAuthMethodsSupported.allSatisfy({ $0 != "none" && !$0.hasPrefix("client_secret_") })
+        {
+            texts.append("the metadata does not offer access without client authentication")
+        }
+        if !grantTypesSupported.contains("authorization_code") {
+            texts.append("the metadata does not offer the grant authorization_code, which a log-in needs")
+        }
+        if !responseTypesSupported.isEmpty, !responseTypesSupported.contains("code") {
+            texts.append("the metadata does not offer the response type code, which a log-in needs")
+        }
+        return texts
+    }
+}

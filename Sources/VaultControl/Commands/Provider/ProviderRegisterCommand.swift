@@ -91,6 +91,7 @@ struct ProviderRegisterCommand: VaultCommand {
             let token = try initialAccessToken.source.map {
                 try AccessToken(reader.read("Initial access token", from: $0))
             }
+            _ = try Issuer(issuer, allowsInsecureLoopback: allowInsecureLoopback)
             do {
                 return try await users.registerProvider(
                     name, of: tenant.tenant?.tenant, issuer: issuer, client, initialAccessToken: token)

@@ -54,12 +54,29 @@ struct ProviderTestCommand: VaultCommand {
                     + [.line("metadata", provider.issuer == nil ? "not fetched: no issuer" : "found")]
                     + OutputRecord(findings.all.map { .line($0.isFatal ? "missing" : "note", $0.text) })))
         if let fatal = findings.all.first(where: \.isFatal) {
-            let change = "change it: vaultctl provider update \(Printable.argument(tenant.provider(name)))"
             throw invocation.end(
                 afterOutput: Failure(
                     .provider, "the provider cannot be used as it is: \(fatal.text)",
-                    hints: [change + (provider.issuer == nil ? "" : "; --rediscover asks it again")]))
+                    hints: [hint(for: fatal, provider, metadata)]))
         }
+        if provider.clientSecretCount > 0 {
+            invocation.note(
+                "note: the client secret was not tried; to try it: vaultctl token client "
+                    + Printable.argument(tenant.provider(name)))
+        }
+    }
+
+    private func hint(
+        for finding: ProviderFindings.Finding, _ provider: Provider, _ metadata: ServerMetadata?
+    ) -> String {
+        guard let option = finding.option else { return "try again later" }
+        let command = "vaultctl provider update \(Printable.argument(tenant.provider(name)))"
+        let isNew =
+            metadata.map {
+                $0.tokenEndpoint != provider.tokenEndpoint || $0.authorizationEndpoint != provider.authorizationEndpoint
+                    || $0.pushedAuthorizationRequestEndpoint != provider.pushedAuthorizationEndpoint
+            } ?? false
+        return "change it: \(command) \(option)" + (isNew ? "; --rediscover asks it again" : "")
     }
 
     /// Why the token endpoint does not work; nil if it works, or if only clients with a certificate can ask it.
@@ -70,21 +87,33 @@ struct ProviderTestCommand: VaultCommand {
         let request = HTTPRequest(
             method: .post, scheme: endpoint.scheme, authority: endpoint.authority, path: endpoint.requestTarget,
             headerFields: [.contentType: "application/x-www-form-urlencoded", .accept: "application/json"])
-        let answer: Result<Int, HTTPTransportError>
+        let answer: Result<HTTPReply, HTTPTransportError>
         do throws(HTTPTransportError) {
-            answer = .success(try await transport.send(request, body: [], limits: .init()).response.status.code)
+            answer = .success(try await transport.send(request, body: [], limits: .init()))
         } catch {
             answer = .failure(error)
         }
         await transport.shutdown()
         let name = "the token endpoint, \(Printable.shortened(endpoint.rawValue, to: 200)),"
+        let option = "--token-endpoint URL"
         switch answer {
-        case .failure(let error): return .init(isFatal: true, text: "\(name) cannot be reached: \(error)")
-        case .success(let status) where status >= 500 || status == 404:
-            return .init(isFatal: true, text: "\(name) answers \(status)")
-        case .success(let status) where (300..<400).contains(status):
-            return .init(isFatal: true, text: "\(name) redirects with \(status): its address has changed")
-        case .success: return nil
+        case .failure(let error): return .init(text: "\(name) cannot be reached: \(error)", option: option)
+        case .success(let reply):
+            switch reply.response.status.code {
+            case let status where status >= 500: return .init(text: "\(name) answers \(status)")
+            case 404: return .init(text: "\(name) answers 404", option: option)
+            case let status where (300..<400).contains(status):
+                return .init(text: "\(name) redirects with \(status): its address has changed", option: option)
+            case let status where (200..<300).contains(status):
+                if reply.body.isWebPage {
+                    return .init(
+                        text: "\(name) answers \(status) with a web page, not as a token endpoint", option: option)
+                }
+                // Some providers report an error with a 200.
+                guard ProviderAnswer(reply, to: request, body: []).error == nil else { return nil }
+                return .init(isFatal: false, text: "\(name) answers an empty request with \(status), and not an error")
+            default: return nil
+            }
         }
     }
 
@@ -102,8 +131,10 @@ struct ProviderTestCommand: VaultCommand {
 /// Mismatches between the vault, the profile and the metadata.
 struct ProviderFindings {
     struct Finding {
-        let isFatal: Bool
+        var isFatal = true
         let text: String
+        /// What mends it, after `provider update NAME`; nil if it may pass.
+        var option: String?
 
         var record: OutputRecord { [.data("missing", isFatal), .data("text", text)] }
     }
@@ -111,12 +142,18 @@ struct ProviderFindings {
     private(set) var all: [Finding] = []
 
     init(_ provider: Provider, _ profile: ProviderProfile, _ metadata: ServerMetadata?) {
-        if provider.authorizationEndpoint == nil { missing("no authorization endpoint, so no user can log in") }
+        if provider.authorizationEndpoint == nil {
+            missing("no authorization endpoint, so no user can log in", "--authorization-endpoint URL")
+        }
         if provider.pushedAuthorizationEndpoint == nil {
             if profile.wantsPushedRequests {
-                missing("the profile requires pushed requests, but their endpoint is unknown")
+                missing(
+                    "the profile requires pushed requests, but their endpoint is unknown",
+                    "--pushed-authorization-endpoint URL")
             } else if provider.requiresPushedRequests {
-                missing("the provider accepts only pushed requests, but their endpoint is unknown")
+                missing(
+                    "the provider accepts only pushed requests, but their endpoint is unknown",
+                    "--pushed-authorization-endpoint URL")
             }
         }
         if provider.revocationEndpoint == nil { note("no revocation endpoint, so logging out cannot end its grants") }
@@ -125,7 +162,7 @@ struct ProviderFindings {
             note("the profile does not list \(provider.clientAuthentication)")
         }
         if profile.keyBinding == .required, provider.dpop != .required {
-            missing("the profile requires DPoP, but this provider was added without it")
+            missing("the profile requires DPoP, but this provider was added without it", "--dpop required")
         }
         if provider.clientSecretCount > 1 {
             note("\(provider.clientSecretCount) client secrets: only the first is sent with refresh tokens and codes")
@@ -136,14 +173,14 @@ struct ProviderFindings {
         compare("authorization endpoint", provider.authorizationEndpoint, metadata.authorizationEndpoint)
         compare("revocation endpoint", provider.revocationEndpoint, metadata.revocationEndpoint)
         if provider.dpop == .required, !metadata.supportsDPoP {
-            missing("the provider does not support DPoP with ES256")
+            missing("the provider does not support DPoP with ES256", "--dpop optional")
         }
         if provider.bindsTokensToCertificate, !metadata.tlsClientCertificateBoundAccessTokens {
             note("the metadata does not say that tokens are bound to client certificates")
         }
         let offered = metadata.tokenEndpointAuthMethodsSupported
         if provider.clientAuthentication != "none", !offered.contains(provider.clientAuthentication) {
-            missing("the provider does not accept \(provider.clientAuthentication)")
+            missing("the provider does not accept \(provider.clientAuthentication)", "--client-auth METHOD")
         }
         if provider.clientID.rawValue.hasPrefix("https://"), !metadata.clientIDMetadataDocumentSupported {
             note("the metadata does not say that a client may have the URL of its metadata as its id")
@@ -151,6 +188,7 @@ struct ProviderFindings {
         if profile.usesPKCE(publicClient: true), !metadata.supportsPKCE {
             note("the metadata does not offer PKCE with S256")
         }
+        for text in metadata.oddities(for: provider.clientAuthentication) { note(text) }
     }
 
     mutating func add(_ finding: Finding) { all.append(finding) }
@@ -182,6 +220,6 @@ struct ProviderFindings {
         note("the metadata has a different \(what): \(Printable.shortened(found.rawValue, to: 200))")
     }
 
-    private mutating func missing(_ text: String) { all.append(Finding(isFatal: true, text: text)) }
+    private mutating func missing(_ text: String, _ option: String) { all.append(Finding(text: text, option: option)) }
     private mutating func note(_ text: String) { all.append(Finding(isFatal: false, text: text)) }
 }

@@ -110,7 +110,9 @@ struct PolicyQuestionOptions: ParsableArguments {
     ) throws(Failure) -> UInt32 {
         guard let text else { return .max }
         if let number = UInt32(text) ?? find(text) { return number }
-        throw .usage("this machine has no \(noun) \(Printable.named(text))", hint: "a number does, too")
+        throw .usage(
+            "this machine has no \(noun) \(Printable.named(text))",
+            hint: "if it is on another machine, give its number: --client-\(noun) NUMBER")
     }
 
     private func emit(_ client: PolicyClient?, _ reason: String?, _ invocation: Invocation) throws {
