@@ -3,7 +3,8 @@ package import VaultStorage
 
 /// How an import pass treats existing logins.
 package enum ImportPurpose: Sendable, Equatable {
-    /// New logins are added, and those that the source owns follow it.
+    /// New logins are added, and those that the source owns follow it. A login that the vault owns, and the source has
+    /// renewed, is held; one that the vault is to own, and has not renewed itself, follows the source.
     case take(ImportOrigin.Owner)
     /// Nothing is added. A login that the vault owns, and the source has renewed, is held.
     ///
@@ -23,11 +24,13 @@ extension LoginState {
         }
         let tokens = imported.tokens
         switch purpose {
-        case .take:
-            guard isLiving, origin.owner == .source else { return verdict(origin, tokens) }
+        case .take(let owner):
+            guard isLiving, origin.owner == .source || owner == .vault && isAsTaken(origin) else {
+                return contesting(verdict(origin, tokens))
+            }
             if origin.tokens == tokens, !origin.isMissing { return .unchanged }
             if origin.hasLeft(tokens) || isNewer(than: imported, origin) { return .older }
-            take(imported, tokens, owner: .source, .importFollowed, now: now)
+            take(imported, tokens, owner: origin.owner, .importFollowed, now: now)
             return .followed
         case .check(let adopts):
             let verdict = verdict(origin, tokens)
@@ -36,13 +39,26 @@ extension LoginState {
                 take(imported, tokens, owner: .vault, .importAccepted, now: now)
                 return .followed
             }
-            if origin.owner == .vault, session.isLiving { contest() }
-            return verdict
+            return contesting(verdict)
         case .compare:
             guard origin.owner == .source else { return verdict(origin, tokens) }
-            let own = ImportOrigin.hash(access: session.accessToken, refresh: refresh?.refreshToken)
-            return own == tokens ? .unchanged : .older
+            return ownTokens == tokens ? .unchanged : .older
         }
+    }
+
+    private var ownTokens: Bytes16 {
+        ImportOrigin.hash(access: session.accessToken, refresh: refresh?.refreshToken)
+    }
+
+    /// Whether the vault owns the chain, and has sent nothing of it yet.
+    private func isAsTaken(_ origin: ImportOrigin) -> Bool {
+        origin.owner == .vault && intent == nil && ownTokens == origin.tokens
+    }
+
+    /// Holds a login that the vault owns and the source has renewed: the next renewal here would end the grant.
+    private mutating func contesting(_ verdict: ImportMeeting) -> ImportMeeting {
+        if verdict == .renewedBySource, session.origin?.owner == .vault, session.isLiving { contest() }
+        return verdict
     }
 
     private func verdict(_ origin: ImportOrigin, _ tokens: Bytes16) -> ImportMeeting {
@@ -115,7 +131,7 @@ extension LoginState {
     /// The chain belongs to another system from now on: this vault renews it no longer. For a login without an
     /// ``ExportObstacle``.
     package mutating func returnToSource(_ source: String, now: Timestamp) {
-        let tokens = ImportOrigin.hash(access: session.accessToken, refresh: refresh?.refreshToken)
+        let tokens = ownTokens
         let former = session.origin.flatMap { $0.source == source ? $0 : nil }
         var origin = ImportOrigin(
             source: source, row: former?.row ?? handle.bytes, tokens: tokens, owner: .source, takenAt: now)

@@ -114,7 +114,7 @@ extension VaultError {
             + "exported, renews it",
         hint: acceptHint)
 
-    private static let acceptHint = "once that system no longer renews it, accept the import: vaultctl import accept"
+    private static let acceptHint = "see which system renews it, and what to do: vaultctl login show LOGIN"
 
     private static let resourceHint = "compare the resource and the scope with what the user granted"
     static let registrationHint = "check the client id, its secret and the endpoints of the provider"

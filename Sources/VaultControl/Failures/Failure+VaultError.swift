@@ -283,9 +283,7 @@ extension Failure {
         case .unknownRow: "list all damaged rows: vaultctl damage list"
         case .moved: "see where it went, and how far it is: vaultctl move status"
         case .unknownBackup: "list all backups: vaultctl backup list"
-        case .heldBySource:
-            "newer tokens of a source: vaultctl import run SOURCE; once the other system no longer renews: vaultctl import "
-                + "accept; sources by name: vaultctl import status"
+        case .heldBySource: "see which system renews it, and what to do: vaultctl login show LOGIN"
         case .held:
             "see what is held, and at what risk: vaultctl restore status; or ask the user to log in again: "
                 + "vaultctl login begin"

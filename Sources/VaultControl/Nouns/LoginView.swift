@@ -112,7 +112,7 @@ enum LoginView {
             switch origin.owner {
             case .source: origin.isMissing ? "which no longer has it" : "which renews it"
             case .vault: "and renewed here"
-            case .contested: "and renewed by both, so no longer from here"
+            case .contested: "which has renewed it, too, so it is not renewed here"
             }
         return "\(Printable.shortened(origin.source)), \(owner)"
     }

@@ -37,8 +37,16 @@ enum NextStepWords {
             "the vault was restored, an older state of it was accepted, or its server has failed over: accept that for "
                 + "this provider (vaultctl restore status), or ask the user to log in again"
         case .acceptImport:
-            "the system from which it was imported renews it; once it no longer does: vaultctl import accept"
+            acceptImport(login)
         }
+    }
+
+    private static func acceptImport(_ login: Login) -> String {
+        let name = login.origin.map { Printable.argument($0.source) } ?? "NAME"
+        return login.hold == .contested
+            ? "the source has renewed it, too: stop the other system, then take its tokens: "
+                + "vaultctl import check SOURCE --name \(name) --adopt"
+            : "the other system renews it; once it no longer does: vaultctl import accept \(name)"
     }
 
     /// The stable word for programs, and its time.

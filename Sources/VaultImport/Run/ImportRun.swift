@@ -141,9 +141,11 @@ public struct ImportRun: AsyncSequence, Sendable {
 /// How an ``ImportRun`` treats the rows.
 public struct ImportRunOptions: Sendable {
     public enum Purpose: Sendable, Hashable {
-        /// New logins are added and belong to their source; existing ones that still belong to it follow it.
+        /// New logins are added and belong to their source; existing ones that still belong to it follow it. A login
+        /// that the vault owns and the source has renewed is held, because both renew it.
         case hold
         /// The same, but new logins belong to the vault immediately: for a source that is gone, and renews nothing.
+        /// Those that the vault owns, and has not renewed yet, follow the source, too.
         case take
         /// Nothing is added. A login that the vault owns and the source has renewed is held, because both have renewed
         /// it.

@@ -192,7 +192,8 @@ struct ImportRunTests {
         #expect(due == 3 + 21)
     }
 
-    @Test func sourceRenewingAfterAcceptanceHoldsTheLogin() async throws {
+    @Test(arguments: [ImportRunOptions.Purpose.hold, .check])
+    func sourceRenewingAfterAcceptanceHoldsTheLogin(_ purpose: ImportRunOptions.Purpose) async throws {
         let scene = try await ImportScene()
         let text = SampleRow().text
         try await scene.run(text)
@@ -200,11 +201,11 @@ struct ImportRunTests {
         try await scene.vault.acceptImport(from: "web")
         #expect(try await scene.run(text, .check).rows.map(\.outcome) == [.unchanged])
         let later = SampleRow(access: "a2", refresh: "r2", expires: 7_200).text
-        // Following it does not touch a login that is the vault's.
-        #expect(try await scene.run(later).rows.map(\.outcome) == [.renewedBySource])
-        #expect(try await scene.login().origin?.owner == .vault)
-        #expect(try await scene.run(later, .check).rows.map(\.outcome) == [.renewedBySource])
-        #expect(try await scene.login().origin?.owner == .contested)
+        for purpose in [ImportRunOptions.Purpose.compare, purpose, .check] {
+            #expect(try await scene.run(later, purpose).rows.map(\.outcome) == [.renewedBySource])
+            let isComparison = purpose == .compare
+            #expect(try await scene.login().origin?.owner == (isComparison ? .vault : .contested))
+        }
         scene.time.advance(by: .seconds(4_000))
         scene.transport.fallback = .freshTokens()
         #expect(await code { try await scene.users.accessToken(userId: "u1") } == .heldBySource)

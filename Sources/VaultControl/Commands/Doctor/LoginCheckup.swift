@@ -52,9 +52,10 @@ enum LoginCheckup {
         }
         add(
             group.contested, .problem,
-            "renewed by this vault and by the system of origin: nothing more is sent from here",
+            "owned by this vault, and renewed by the system of origin, too: nothing more is sent from here",
             hint:
-                "list them: vaultctl login list --state contested; stop the other system, then: vaultctl import accept")
+                "list them: vaultctl login list --state contested; stop the other system, then take its tokens: "
+                + "vaultctl import check SOURCE --name NAME --adopt")
         add(
             group.held, .warning,
             "held since a restore\(isOnServer ? " or a failover" : ""): nothing is sent for \(group.held == 1 ? "it" : "them")",

@@ -66,7 +66,8 @@ struct ImportAcceptCommand: VaultCommand {
                 error.code, error.message,
                 hints: [
                     "stop what renews there, then read it to its end: vaultctl import run SOURCE --name "
-                        + "\(Printable.argument(self.name))\(owner) --final"
+                        + "\(Printable.argument(self.name))\(owner) --final",
+                    "without that proof, if the source is gone, or is an export that no one renews: --source-is-gone",
                 ])
         }
     }
@@ -76,10 +77,14 @@ struct ImportAcceptCommand: VaultCommand {
     ) async throws {
         let proof = ImportProof(pause: sourceIsGone ? nil : .seconds(60))
         try await access.manage { users in
-            try await KnownSources(of: users.vault).require(name)
+            let known = try await KnownSources(of: users.vault)
+            try known.require(name)
+            if let provider { _ = try await users.vault.provider(named: provider) }
+            // Where nothing is held, no proof is needed.
+            let held = known.held(name, at: provider)
             var acceptance = ImportAcceptance.none
             var probes = ProbedLogins()
-            if let probe {
+            if held > 0, let probe {
                 // One after another: once a provider ends one, no further one is risked.
                 for _ in 0..<probe where !probes.hasFailure {
                     let one = try await users.vault.acceptImport(
@@ -88,7 +93,7 @@ struct ImportAcceptCommand: VaultCommand {
                     acceptance.add(one)
                     await probes.renew(login, users)
                 }
-            } else {
+            } else if held > 0 {
                 acceptance = try await users.vault.acceptImport(
                     from: name, provider: provider, rate: ratePerSecond, proof: proof)
             }
@@ -103,12 +108,19 @@ struct ImportAcceptCommand: VaultCommand {
                 invocation.note(
                     "the source owns no login\(provider == nil ? "" : " at this provider") that could be accepted")
             }
+            let contested = known.contested(name, at: provider)
+            if contested > 0 {
+                invocation.warn("\(Count.of(contested, "login")) contested: the source has renewed what the vault owns")
+                invocation.advise(
+                    "stop the other system, then take its tokens: vaultctl import check SOURCE --name "
+                        + "\(Printable.argument(name)) --adopt")
+            }
             if probes.hasFailure {
                 invocation.hint("check it before you continue: vaultctl login show LOGIN")
                 throw ExitRequest(status: .partlyDone)
             }
             if probe != nil, acceptance.count > 0 {
-                invocation.hint("if they work, accept the others: vaultctl import accept \(name)")
+                invocation.hint("if they work, accept the others: vaultctl import accept \(Printable.argument(name))")
             }
         }
     }

@@ -7,9 +7,9 @@ struct ImportCheckCommand: VaultCommand {
         commandName: "check",
         abstract: "Find accepted logins that the other system has renewed nevertheless.",
         discussion: """
-            Reads the source again. A row whose tokens have changed since its login was accepted proves that both systems \
-            renew: with rotation, that ends the grant for both. Such logins are held at once, and named; stop the other \
-            system.
+            Reads the source again. A row whose tokens have changed since its login was accepted proves that the other \
+            system still renews: with rotation, that ends the grant for both. Such logins are held at once, and named; \
+            stop the other system.
 
             vaultctl import check db.sqlite3           hold what both renew
             vaultctl import check db.sqlite3 --adopt   the other system is stopped now: take its newer tokens for logins \
@@ -28,18 +28,12 @@ struct ImportCheckCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let pass = try await ImportPass.run(source, adopt ? .adopt : .check, reportOptions, global, invocation)
-        let (both, adopted) = (pass.result[.renewedBySource], pass.result[.followed])
+        let adopted = pass.result[.followed]
         if adopted > 0 { invocation.note("\(Count.of(adopted, "login")) took the source's tokens") }
-        guard both > 0 else { return invocation.note("the source has renewed no login that is the vault's own") }
-        for login in pass.renewedByBoth { invocation.warn("both systems have renewed login \(login)") }
-        throw invocation.end(
-            afterOutput: Failure(
-                .partlyDone, code: "renewedBySource",
-                "both systems have renewed \(Count.of(both, "login")); nothing is sent for them from here",
-                hints: [
-                    "stop the other system, then take its tokens: vaultctl import check SOURCE --adopt",
-                    "for the next step, see: man tokenvault-cut-over",
-                ]))
+        guard let failure = pass.renewalBySource(source, invocation) else {
+            return invocation.note("the source has renewed no login that is the vault's own")
+        }
+        throw invocation.end(afterOutput: failure)
     }
 }
 

@@ -4,8 +4,8 @@ import VaultImport
 /// One pass over a source against the vault.
 struct ImportPass {
     let result: ImportResult
-    /// The first hundred logins that both systems have renewed.
-    let renewedByBoth: [LoginID]
+    /// Logins that the vault owns, and the source has renewed.
+    let renewedBySource: Set<LoginID>
     /// Whether any login of the vault came from this source.
     var isKnownSource = true
 
@@ -14,19 +14,37 @@ struct ImportPass {
         _ invocation: Invocation
     ) async throws {
         var rows = ImportRun(source, into: vault, options: options).makeAsyncIterator()
-        var named: [LoginID] = []
+        var renewed: Set<LoginID> = []
         let progress = RowProgress(invocation)
         defer { progress.finish() }
         do {
             while let row = try await rows.next() {
                 progress.update(rows.result.rows, share: rows.progress)
                 if report.isWanted { try report.write(row, try rows.fingerprint(of: row)) }
-                if row.outcome == .renewedBySource, let login = row.login, named.count < 100 { named.append(login) }
+                if row.outcome == .renewedBySource, let login = row.login { renewed.insert(login) }
             }
         } catch  where Task.isCancelled {
             throw Self.interruption(rows.result, options)
         }
-        (result, renewedByBoth) = (rows.result, named)
+        (result, renewedBySource) = (rows.result, renewed)
+    }
+
+    /// Names the logins that the source has renewed although the vault owns them; nil: there are none.
+    func renewalBySource(
+        _ source: SourceOptions, isRehearsal: Bool = false, _ invocation: Invocation
+    ) -> Failure? {
+        guard !renewedBySource.isEmpty else { return nil }
+        for login in renewedBySource.map(\.description).sorted().prefix(100) {
+            invocation.warn("the source has renewed login \(login), which is the vault's own")
+        }
+        return Failure(
+            .partlyDone, code: "renewedBySource",
+            "the source has renewed \(Count.of(renewedBySource.count, "login")) of the vault's own"
+                + (isRehearsal ? "" : "; nothing is sent for \(renewedBySource.count == 1 ? "it" : "them") from here"),
+            hints: [
+                "stop the other system, then take its tokens: \(source.adoption)",
+                "for the next step, see: man tokenvault-cut-over",
+            ])
     }
 
     /// Reports the changes up to the interruption.

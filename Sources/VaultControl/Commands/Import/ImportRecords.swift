@@ -76,7 +76,7 @@ enum ImportRecords {
     }
 
     private static func words(ofOutcome name: String) -> String {
-        name == "renewedBySource" ? "renewed by both" : name
+        name == "renewedBySource" ? "renewed by the source, too" : name
     }
 
     static let statusHeadings = ["SOURCE", "PROVIDER", "HELD", "ACCEPTED", "CONTESTED", "MISSING", "DEAD", "LAST READ"]

@@ -19,8 +19,8 @@ struct ImportRunCommand: VaultCommand {
             Refresh tokens belong to a client id: rows of another client than the vault's provider are rejected. What each \
             source needs is in man tokenvault-import.
 
-            Exit codes: 0 every row was taken or needed no taking, 3 some were rejected, or with --final the source still \
-            changes, 1 no row could be used.
+            Exit codes: 0 every row was taken or needed no taking, 3 some were rejected, the source has renewed logins that \
+            the vault owns, or with --final it still changes, 1 no row could be used.
             """)
 
     @OptionGroup(title: "Source") var source: SourceOptions
@@ -56,30 +56,41 @@ struct ImportRunCommand: VaultCommand {
         let report = try ReportWriter(reportOptions, invocation)
         let options = self.source.taking(take ? .take : .hold, as: name, isRehearsal: dryRun)
         var known: [String] = []
-        let (result, isQuiet) = try await VaultAccess(global, invocation).open { vault in
+        var held = 0
+        let (pass, isQuiet) = try await VaultAccess(global, invocation).open { vault in
             known = try await vault.providers(of: self.source.tenant.tenant?.tenant).map(\.name)
-            var result = try await ImportPass(source, into: vault, options, report, invocation).result
-            guard final else { return (result, true) }
+            var pass = try await ImportPass(source, into: vault, options, report, invocation)
+            if take, !dryRun, pass.result[.unchanged] + pass.result[.followed] > 0 {
+                held = try await KnownSources(of: vault).held(name)
+            }
+            guard final else { return (pass, true) }
             // The first pass may import changes made while the source was being stopped.
-            var quiet = result.isQuiet ? 1 : 0
+            var quiet = pass.result.isQuiet ? 1 : 0
             for reading in 2...3 where quiet < 2 {
                 guard reading == 2 || quiet > 0 else { break }
                 invocation.note(
-                    "\(result.isQuiet ? "nothing has changed" : "changes were taken over"); reading it again in "
+                    "\(pass.result.isQuiet ? "nothing has changed" : "changes were taken over"); reading it again in "
                         + "\(Instant.duration(pause.duration / .seconds(1)))")
                 try await Task.sleep(for: pause.duration)
-                result = try await ImportPass(source, into: vault, options, report, invocation).result
-                quiet = result.isQuiet ? quiet + 1 : 0
+                pass = try await ImportPass(source, into: vault, options, report, invocation)
+                quiet = pass.result.isQuiet ? quiet + 1 : 0
             }
-            return (result, quiet >= 2)
+            return (pass, quiet >= 2)
         }
-        try report.end(ImportRecords.record(result, of: source, name: name) + [.data("isDryRun", dryRun)])
-        try end(result, isQuiet: isQuiet, name, known, invocation)
+        try report.end(ImportRecords.record(pass.result, of: source, name: name) + [.data("isDryRun", dryRun)])
+        if held > 0 {
+            invocation.note(
+                "\(Count.of(held, "login")) that \(held == 1 ? "was" : "were") there still "
+                    + "\(held == 1 ? "belongs" : "belong") to the source; to take \(held == 1 ? "it" : "them"): "
+                    + "vaultctl import accept \(Printable.argument(name)) --source-is-gone")
+        }
+        try end(pass, isQuiet: isQuiet, name, known, invocation)
     }
 
     private func end(
-        _ result: ImportResult, isQuiet: Bool, _ name: String, _ known: [String], _ invocation: Invocation
+        _ pass: ImportPass, isQuiet: Bool, _ name: String, _ known: [String], _ invocation: Invocation
     ) throws {
+        let result = pass.result
         if dryRun { invocation.note("nothing was changed") }
         let usable = result[.added] + result[.followed] + result[.unchanged]
         let advice = RejectAdvice.lines(for: result, of: source.tenant, known)
@@ -91,6 +102,9 @@ struct ImportRunCommand: VaultCommand {
                         + ["see why, row by row: --report FILE", "what each source needs: man tokenvault-import"]))
         }
         for line in advice { invocation.warn(line) }
+        if let failure = pass.renewalBySource(self.source, isRehearsal: dryRun, invocation) {
+            throw invocation.end(afterOutput: failure)
+        }
         guard isQuiet else {
             throw invocation.end(
                 afterOutput: Failure(
@@ -101,12 +115,10 @@ struct ImportRunCommand: VaultCommand {
                         "stop what renews there, and run this again; man tokenvault-import says how, for each source"
                     ]))
         }
-        if take, !dryRun, result[.unchanged] + result[.followed] > 0 {
-            invocation.note(
-                "logins that were there keep their owner: vaultctl import status; to take them: vaultctl import accept")
-        }
         if final {
-            invocation.hint("renew ten of them here and see what happens: vaultctl import accept \(name) --probe 10")
+            invocation.hint(
+                "renew ten of them here and see what happens: vaultctl import accept \(Printable.argument(name)) --probe 10"
+            )
         } else if !take, !dryRun, result[.added] > 0 {
             invocation.hint(
                 "they still belong to \(name): vaultctl import status; the next steps: man tokenvault-cut-over")

@@ -7,8 +7,8 @@ struct ImportStatusCommand: VaultCommand {
         commandName: "status",
         abstract: "Show who owns the imported logins, and how much their sources still change.",
         discussion: """
-            held: the source renews them. accepted: the vault does. contested: both have, and the vault sends nothing. \
-            missing: held, and the last reading did not find them. dead: cannot be renewed by anyone.
+            held: the source renews them. accepted: the vault does. contested: the vault owns them, and the source has renewed \
+            them, too, so nothing is sent. missing: held, and the last reading did not find them. dead: cannot be renewed by anyone.
             """)
 
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions

@@ -4,16 +4,28 @@ import VaultImport
 /// The sources from which logins of this vault were imported.
 struct KnownSources {
     private let names: [String]
+    private let status: [ImportStatus]
 
     init(of vault: Vault) async throws {
         var names: [String] = []
-        for status in try await vault.importStatus() where !names.contains(status.source) {
+        status = try await vault.importStatus()
+        for status in status where !names.contains(status.source) {
             names.append(status.source)
         }
         self.names = names
     }
 
     func contains(_ name: String) -> Bool { names.contains(name) }
+
+    /// The number of logins that the source still owns.
+    func held(_ name: String, at provider: String? = nil) -> Int { sum(\.held, name, provider) }
+
+    func contested(_ name: String, at provider: String? = nil) -> Int { sum(\.contested, name, provider) }
+
+    private func sum(_ count: (ImportStatus) -> Int, _ name: String, _ provider: String?) -> Int {
+        status.filter { $0.source == name && (provider == nil || $0.provider == provider) }
+            .reduce(0) { $0 + count($1) }
+    }
 
     /// Refuses a name that no source has: nothing would be found, as if there were nothing to do.
     func require(_ name: String) throws(Failure) {

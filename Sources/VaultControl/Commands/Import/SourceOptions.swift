@@ -137,6 +137,20 @@ struct SourceOptions: ParsableArguments {
     /// The source's name in the vault.
     func name(of opened: ImportSource) -> String { tenant.source(name ?? opened.detection.kind.name) }
 
+    /// The command that takes the source's newer tokens.
+    var adoption: String {
+        let name = name.map { " --name \(Printable.shortened($0))" } ?? ""
+        return "vaultctl import check \(Printable.path(source))\(name)\(tenant.typed) --adopt"
+            + (isPlain ? "" : ", with the options by which the source is read")
+    }
+
+    /// Whether no option says how the source is read.
+    private var isPlain: Bool {
+        let texts = [kind, table, userTable, providerMap, map, providerName, rowKey, columns, separator]
+        return texts.allSatisfy { $0 == nil } && nangoKeyFile == nil && decryptCommand == nil && userKey == "id"
+            && zone == "utc" && betterAuthSecretFile.isEmpty && !keepDead && !tokensArePlain && !mappedOnly && !strict
+    }
+
     /// Opens the source and detects its format.
     func open(_ invocation: Invocation) throws -> ImportSource {
         var plan = ImportPlan()

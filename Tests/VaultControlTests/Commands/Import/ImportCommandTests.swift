@@ -48,7 +48,7 @@ import VaultControl
             try await world.ok("import", "run", path, "--name", "web")
             #expect(try await Self.logins(world) == 3)
             let held = try await world.fails(.rollback, "token", "get", "--user", "alice", "--reveal")
-            #expect(held.error.contains("vaultctl import accept"))
+            #expect(held.error.contains("vaultctl login show LOGIN"))
             #expect(try await world.ok("login", "show", "--user", "alice").output.contains("vaultctl import accept"))
             let status = try await world.ok("import", "status", "--json").json["sources"] as? [[String: Any]]
             #expect(status?.first?["held"] as? Int == 3 && status?.first?["source"] as? String == "web")
@@ -86,7 +86,8 @@ import VaultControl
         }
     }
 
-    @Test func whatBothSystemsRenewIsHeldAndNamed() async throws {
+    @Test(arguments: ["run", "check"])
+    func whatBothSystemsRenewIsHeldAndNamed(_ command: String) async throws {
         try await World.with { world in
             let (path, text) = try Self.store(world, ["alice", "bob"])
             try await world.ok("import", "run", path, "--name", "web", "--take")
@@ -97,11 +98,16 @@ import VaultControl
                 #"{"user":"alice","provider":"acme","subject":"id-alice","access_token":"\#(other.accessToken)","#
                 + #""refresh_token":"\#(try #require(other.refreshToken))"}"# + "\n\(lines[1])\n"
             let changed = try world.harness.file("changed.jsonl", newer)
-            let check = try await world.harness.run("import", "check", changed, "--name", "web")
-            #expect(check.status == 3)
-            #expect(check.error.contains("both systems have renewed login ") && check.error.contains("--adopt"))
+            let found = try await world.harness.run("import", command, changed, "--name", "web")
+            #expect(found.status == 3)
+            #expect(found.error.contains("the source has renewed login "), "\(found.error)")
+            #expect(found.error.contains("vaultctl import check \(changed) --name web --adopt"), "\(found.error)")
             try await world.fails(.rollback, "login", "refresh", "--user", "alice")
             #expect(Self.refreshes(world) == 0)
+            let shown = try await world.ok("login", "show", "--user", "alice").output
+            #expect(shown.contains("vaultctl import check SOURCE --name web --adopt"), "\(shown)")
+            let accepted = try await world.ok("import", "accept", "web")
+            #expect(accepted.error.contains("1 login contested"), "\(accepted.error)")
             let status = try await world.ok("import", "status", "--json").json["sources"] as? [[String: Any]]
             #expect(status?.first?["contested"] as? Int == 1 && status?.first?["accepted"] as? Int == 1)
             try await world.ok("import", "check", changed, "--name", "web", "--adopt")

@@ -47,6 +47,18 @@ import VaultImport
         }
     }
 
+    @Test func theLaterRowCountsForLoginsThatAreTakenToo() async throws {
+        try await ImportBench.with { bench in
+            let source = try bench.file(
+                "two.jsonl",
+                ImportBench.line("u", subject: "s", access: "A1", refresh: "R1")
+                    + ImportBench.line("u", subject: "s", access: "A2", refresh: "R2"))
+            #expect(try await bench.run(source, "--take") == ["added": 1, "followed": 1])
+            #expect(try await bench.logins()["u"]?.refreshToken?.reveal() == "R2")
+            #expect(try await bench.run(source, "--take") == ["older": 1, "unchanged": 1])
+        }
+    }
+
     @Test func momentsOfIssueGoBeforeTheOrder() async throws {
         try await ImportBench.with { bench in
             let source = try bench.file(
