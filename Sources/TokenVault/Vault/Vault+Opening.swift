@@ -157,7 +157,7 @@ extension Vault {
     /// Takes the vault for the newest that there is, against what its witness has seen: after a restore, or when one of
     /// two copies was chosen. All logins are held: good access tokens are served, and no refresh token is sent, because
     /// it may be spent already. A vault that was restored from a backup holds its logins by itself, and no others are
-    /// held. The audit trail records it.
+    /// held. The audit trail records it. A vault with which its witness agrees is refused.
     ///
     /// - Returns: Whether all logins were held by this.
     @discardableResult
@@ -184,6 +184,14 @@ extension Vault {
             let holdsAll = try await VaultError.translating {
                 let store = vault.store
                 let (keeper, context) = (try witness.stored, store.context)
+                // A vault in use would stop renewing its logins for nothing.
+                if let text = try? await BlockingLane.witness.run({ try keeper.text(context) }),
+                    (try? await store.read { reader throws(StoreError) in try reader.check(against: text) }) != nil
+                {
+                    throw VaultError(
+                        .invalidArgument, "the witness agrees with the vault: there is nothing to accept",
+                        hint: "to hold all logins nevertheless, as after a second copy was used: vaultctl restore hold")
+                }
                 // Before anything is held for a note that could not be given.
                 try await BlockingLane.witness.run {
                     try keeper.requireReplaceable()

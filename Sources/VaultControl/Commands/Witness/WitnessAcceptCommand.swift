@@ -10,7 +10,8 @@ struct WitnessAcceptCommand: VaultCommand {
             login is sent from then on, because it may be spent already; access tokens are served while they are good. \
             Release logins with `vaultctl restore accept`; a new log-in is never held. The audit log records it.
 
-            A vault that `vaultctl backup restore` has made holds its logins already: no others are held.
+            A vault that `vaultctl backup restore` has made holds its logins already: no others are held. Where the witness \
+            agrees with the vault, there is nothing to accept; `vaultctl restore hold` holds all logins without it.
             """)
 
     @OptionGroup var confirmation: ConfirmationOptions
