@@ -62,7 +62,8 @@ extension ParserError {
     /// A setting of the provider, typed at a command that names its provider.
     private func ofProvider(_ option: String, _ others: [[String]]) -> String? {
         let settings = others.filter { ["add", "update"].contains($0.last) }
-        guard !settings.isEmpty, others.allSatisfy({ $0[0] == "provider" }), let command = CommandTree.command(words),
+        guard ["login", "token"].contains(words.first), !settings.isEmpty,
+            others.allSatisfy({ $0[0] == "provider" }), let command = CommandTree.command(words),
             OptionNames.names(of: command.running).contains("--provider")
         else { return nil }
         return "\(option) is an option of: " + settings.map { $0.joined(separator: " ") }.joined(separator: ", ")
@@ -203,6 +204,7 @@ extension ParserError {
         "backup create --force": "nothing is overwritten; on the vault's own device: --same-device",
         "export --login": "logins are chosen by: --user ID, or --provider NAME",
         "export --state": "logins are chosen by: --user ID, or --provider NAME",
+        "import accept --force": "to accept without proof that the source has stopped: --source-is-gone",
         "import accept --all": "without --probe it accepts all logins of the source",
         "login end --all": "name which: --provider NAME, --user ID or --state STATE",
         "status --user": "a user's logins: vaultctl login list --user ID",

@@ -140,20 +140,21 @@ struct StoreAdvice {
     }
 
     private func stranger(_ tables: [TableShape]) -> ImportError? {
+        let hasAccounts = container.tables.contains { $0.foldedName == "socialaccountsocialaccount" }
         for table in tables {
             let columns = table.columns.folded
+            // Its account's number is no user: a map would make logins of users who do not exist.
+            if StoreDescription.allauth.needs.isSubset(of: columns), !hasAccounts {
+                let place = table.name.isEmpty ? "the rows are" : "the table “\(table.name)” is"
+                return ImportError(
+                    .unknownStore, "\(place) django-allauth's, whose table socialaccount_socialaccount is missing",
+                    hint: "it has the users: export it, too, or join the two, as in docs/import.md")
+            }
             if columns.isSuperset(of: ["identitydata", "provider", "userid"]) {
                 return ImportError(
                     .unknownStore, "the table “\(table.name)” is Supabase's: it keeps no tokens of providers",
                     hint: "Supabase passes provider_token and provider_refresh_token to the app only at log-in; "
                         + "import them from where the app stored them")
-            }
-            if columns.isSuperset(of: ["token", "tokensecret", "accountid", "appid"]) {
-                let place = table.name.isEmpty ? "the rows are" : "the table “\(table.name)” is"
-                return ImportError(
-                    .unknownStore,
-                    "\(place) django-allauth's, and the source lacks the table “socialaccount_socialaccount”",
-                    hint: "export both into one source: that table has the users and the providers")
             }
             if columns.isSuperset(of: ["identityprovider", "federateduserid", "token"]) {
                 return ImportError(
