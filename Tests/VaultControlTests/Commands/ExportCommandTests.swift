@@ -27,11 +27,13 @@ import VaultControl
             try await Self.logins(world)
             let path = world.harness.path("logins.age")
             let arguments = ["export", "--for", Self.recipient, "--out", path]
+            let unasked = try await world.fails(.usage, arguments)
+            #expect(unasked.error.contains("--yes") && !FileManager.default.fileExists(atPath: path))
             let plan = try await world.ok(arguments + ["--dry-run", "--json"]).json
             #expect(plan["exported"] as? Int == 2 && plan["isDryRun"] as? Bool == true)
             #expect(!FileManager.default.fileExists(atPath: path))
             #expect(try await Self.leftOut(world).isEmpty)
-            let done = try await world.ok(arguments + ["--json"]).json
+            let done = try await world.ok(arguments + ["--yes", "--json"]).json
             #expect(done["exported"] as? Int == 2 && done["owner"] as? String == "export")
             #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
             let sealed = try Data(contentsOf: URL(filePath: path))
@@ -41,7 +43,7 @@ import VaultControl
             // Nothing is overwritten, and nothing exported twice by mistake.
             let again = try await world.fails(.usage, arguments)
             #expect(again.error.contains("already exists"))
-            let other = ["export", "--for", Self.recipient, "--out", world.harness.path("other.age")]
+            let other = ["export", "--yes", "--for", Self.recipient, "--out", world.harness.path("other.age")]
             let none = try await world.fails(.notFound, other)
             #expect(none.error.contains("no login was exported") && none.error.contains("heldBySource"))
             #expect(!FileManager.default.fileExists(atPath: world.harness.path("other.age")))
@@ -61,9 +63,9 @@ import VaultControl
             let program = Program(harness: world.harness)
             let result = try await program.shell(
                 """
-                "$vaultctl" export --for \(Self.recipient) --out "$dir/logins.age" || exit 1
+                "$vaultctl" export --yes --for \(Self.recipient) --out "$dir/logins.age" || exit 1
                 /usr/bin/age -d -i "$dir/identity" "$dir/logins.age" >"$dir/opened" || exit 2
-                "$vaultctl" export --again --for \(Self.recipient) --out - | /usr/bin/age -d -i "$dir/identity" >"$dir/second"
+                "$vaultctl" export --yes --again --for \(Self.recipient) --out - | /usr/bin/age -d -i "$dir/identity" >"$dir/second"
                 """)
             #expect(result.status == 0, "\(result.error)")
             for name in ["opened", "second"] {
@@ -82,22 +84,22 @@ import VaultControl
         try await World.with { world in
             try await Self.logins(world)
             let program = Program(harness: world.harness)
-            let toFile = try await program.shell(#"exec 3>"$dir/plain"; "$vaultctl" export --plain-to-fd 3"#)
+            let toFile = try await program.shell(#"exec 3>"$dir/plain"; "$vaultctl" export --yes --plain-to-fd 3"#)
             #expect(toFile.status == 1 && toFile.error.contains("not a pipe"))
             #expect(try Data(contentsOf: URL(filePath: world.harness.path("plain"))).isEmpty)
             for descriptor in [0, 2, 7] {
-                let refused = try await program.shell("\"$vaultctl\" export --plain-to-fd \(descriptor)")
+                let refused = try await program.shell("\"$vaultctl\" export --yes --plain-to-fd \(descriptor)")
                 #expect(refused.status == 1)
             }
             #expect(try await Self.leftOut(world).isEmpty)
             // A reader that goes away has not got everything. What was held by then is told.
             let broken = try await program.shell(
-                #"{ "$vaultctl" export --plain-to-fd 3 3>&1 >&2; echo $? >"$dir/status"; } | true"#)
+                #"{ "$vaultctl" export --yes --plain-to-fd 3 3>&1 >&2; echo $? >"$dir/status"; } | true"#)
             let status = try String(contentsOfFile: world.harness.path("status"), encoding: .utf8)
             #expect(["0\n", "10\n"].contains(status))
             #expect(status == "0\n" || broken.error.contains("--again"))
             let piped = try await program.shell(
-                #""$vaultctl" export --again --plain-to-fd 3 3>&1 >&2 | /bin/cat >"$dir/piped""#)
+                #""$vaultctl" export --yes --again --plain-to-fd 3 3>&1 >&2 | /bin/cat >"$dir/piped""#)
             #expect(piped.status == 0, "\(piped.error)")
             let text = try String(contentsOfFile: world.harness.path("piped"), encoding: .utf8)
             #expect(text.split(separator: "\n").count == 2 && text.contains(Harness.marker))
@@ -113,7 +115,7 @@ import VaultControl
                     + ImportBench.line("untold", subject: "u", access: "A2", refresh: "R2"))
             try await world.ok("import", "run", rows, "--name", "web", "--take")
             let piped = try await Program(harness: world.harness).shell(
-                #""$vaultctl" export --plain-to-fd 3 3>&1 >&2 | /bin/cat >"$dir/piped""#)
+                #""$vaultctl" export --yes --plain-to-fd 3 3>&1 >&2 | /bin/cat >"$dir/piped""#)
             #expect(piped.status == 0, "\(piped.error)")
             let lines = try String(contentsOfFile: world.harness.path("piped"), encoding: .utf8).split(separator: "\n")
             var moments: [String: String] = [:]
@@ -138,7 +140,7 @@ import VaultControl
                 """
                 mkfifo "$dir/pipe" && exec 4<>"$dir/pipe"
                 for bytes in 1 90000 40000; do
-                    "$vaultctl" export --plain-to-fd 3 3>&4 >/dev/null 2>&1 & pid=$!
+                    "$vaultctl" export --yes --plain-to-fd 3 3>&4 >/dev/null 2>&1 & pid=$!
                     head -c $bytes <&4 >>"$dir/killed"
                     kill -9 $pid
                     wait $pid
@@ -148,8 +150,8 @@ import VaultControl
                     echo >>"$dir/killed"
                 done
                 exec 4<&-
-                "$vaultctl" export --plain-to-fd 3 3>&1 >&2 | /bin/cat >"$dir/rest"
-                "$vaultctl" export --again --plain-to-fd 3 3>&1 >&2 | /bin/cat >"$dir/all"
+                "$vaultctl" export --yes --plain-to-fd 3 3>&1 >&2 | /bin/cat >"$dir/rest"
+                "$vaultctl" export --yes --again --plain-to-fd 3 3>&1 >&2 | /bin/cat >"$dir/all"
                 """)
             #expect(result.output.split(separator: "\n") == ["137", "137", "137"], "\(result.error)")
             func users(_ name: String) throws -> [String] {
@@ -187,7 +189,7 @@ import VaultControl
     @Test func whatAFormHasNoPlaceForIsNamed() async throws {
         try await World.with(provider: ["--dpop", "required"]) { world in
             try await Self.logins(world, 1)
-            let arguments = ["export", "--for", Self.recipient, "--out", world.harness.path("file.age")]
+            let arguments = ["export", "--yes", "--for", Self.recipient, "--out", world.harness.path("file.age")]
             let refused = try await world.fails(.notFound, arguments + ["--format", "nango"])
             #expect(refused.error.contains("keyBound"))
             #expect(try await Self.leftOut(world).isEmpty, "it was not held")

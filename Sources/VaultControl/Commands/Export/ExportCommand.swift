@@ -101,11 +101,12 @@ struct ExportCommand: VaultCommand {
             userId: user.map { tenant.user($0) }, provider: provider.map { tenant.provider($0) },
             owner: copy ? .vault : .other(to), repeats: again)
         if dryRun { return try await plan(export, access, invocation) }
-        if copy {
-            try confirmation.require(
-                "If the copy is renewed, too, both lose the logins. Copy the tokens", isFinal: false, invocation)
-        }
         let target = try ExportTarget(self, invocation)
+        try confirmation.require(
+            copy
+                ? "If the copy is renewed, too, both lose the logins. Copy the tokens"
+                : "The vault no longer renews what it hands over. Hand the logins over to \(Printable.shortened(to))",
+            isFinal: false, invocation)
         let progress = Progress("exporting", on: invocation.console, isQuiet: invocation.isQuiet)
         let summary = try await access.open { vault in
             defer { progress.finish() }

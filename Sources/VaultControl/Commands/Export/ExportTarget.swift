@@ -66,7 +66,7 @@ final class ExportTarget {
         guard [.pipe, .socket].contains(status.kind) else {
             throw .usage(
                 "file descriptor \(descriptor) is not a pipe: tokens are not written in the clear to files and terminals",
-                hint: "pipe it to the program that reads it: vaultctl export --plain-to-fd 3 3>&1 >&2 | PROGRAM")
+                hint: "pipe it to the program that reads it: vaultctl export --plain-to-fd 3 --yes 3>&1 >&2 | PROGRAM")
         }
     }
 
