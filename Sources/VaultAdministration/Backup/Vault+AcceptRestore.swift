@@ -57,6 +57,13 @@ package struct RestoreAcceptance: Sendable, Equatable {
     /// The first thousand.
     package internal(set) var logins: [LoginID] = []
 
+    /// Adds the result of a later call, which tries damaged rows again.
+    package mutating func add(_ other: RestoreAcceptance) {
+        count += other.count
+        damaged = max(damaged, other.damaged)
+        logins += other.logins.prefix(max(0, 1_000 - logins.count))
+    }
+
     fileprivate mutating func note(_ accepted: [LoginHandle], tried: Int) {
         count += accepted.count
         damaged += tried - accepted.count

@@ -4,6 +4,8 @@ import TokenVault
 struct ProbedLogins {
     private var probes: [(login: LoginID, error: Failure?)] = []
 
+    var count: Int { probes.count }
+
     var hasFailure: Bool { probes.contains { $0.error != nil } }
 
     /// Renews one login, regardless of its access token's remaining lifetime.

@@ -71,10 +71,24 @@ struct RestoreAcceptCommand: VaultCommand {
         try await access.manage { users in
             let held = try await users.vault.heldLogins(ofProvider: provider.map { tenant.provider($0) })
             try requireRiskTaken(held)
-            let acceptance = try await users.vault.acceptRestore(
+            var acceptance = try await users.vault.acceptRestore(
                 ofProvider: provider.map { tenant.provider($0) }, limit: probe)
             var probes = ProbedLogins()
-            if probe != nil { for login in acceptance.logins { await probes.renew(login, users) } }
+            if let probe {
+                // Nothing is sent for ended and dead logins: they prove nothing, and others take their place.
+                var accepted = acceptance.logins
+                while !accepted.isEmpty {
+                    for login in accepted {
+                        guard try await users.vault.login(login).isProbe else { continue }
+                        await probes.renew(login, users)
+                    }
+                    guard probes.count < probe else { break }
+                    let more = try await users.vault.acceptRestore(
+                        ofProvider: provider.map { tenant.provider($0) }, limit: probe - probes.count)
+                    acceptance.add(more)
+                    accepted = more.logins
+                }
+            }
             let left = try await users.vault.heldLogins(ofProvider: provider.map { tenant.provider($0) }).held
             try emit(acceptance, probes, left, invocation)
             if probes.hasFailure || acceptance.damaged > 0 {
@@ -120,5 +134,13 @@ struct RestoreAcceptCommand: VaultCommand {
             .data("probes", probes.records),
         ]
         try invocation.emit(record, text: invocation.text(record) + probes.text(invocation))
+    }
+}
+
+extension Login {
+    /// Whether a renewal of the login shows anything.
+    fileprivate var isProbe: Bool {
+        guard case .terminated = state else { return failure == nil }
+        return false
     }
 }
