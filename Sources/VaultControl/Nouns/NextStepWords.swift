@@ -30,6 +30,9 @@ enum NextStepWords {
         case .wait(let until): "wait: no renewal is tried before \(Instant.words(until, now: now))"
         case .mendClient: Self.mendClient(login.provider)
         case .setTokenOrLogIn: setTokenOrLogIn(login)
+        case .logIn where login.state == .terminated(.globalBan):
+            "none: the user is banned; a new log-in stays possible unless you disable the user: "
+                + "vaultctl user disable \(Printable.argument(login.userId))"
         case .userMustAct, .logIn: logIn(login)
         case .enableUser:
             "enable the user: vaultctl user enable \(Printable.argument(login.userId)); then \(logIn(login))"

@@ -3,6 +3,7 @@ import FoundationEssentials
 /// A program and its arguments, as a JSON array: no shell, and no ambiguity about where an argument ends.
 enum ProgramArguments {
     static let key = #"["/usr/bin/pass", "show", "vault-key"]"#
+    static let decryption = #"["/usr/local/bin/open-tokens"]"#
     static let wrapping = #"["/usr/local/libexec/tokenvault/wrapping/tpm2"]"#
     static let witness = #"["/usr/bin/ssh", "witness.example", "keep-newest"]"#
 

@@ -46,6 +46,7 @@ import VaultControl
             let other = ["export", "--yes", "--for", Self.recipient, "--out", world.harness.path("other.age")]
             let none = try await world.fails(.notFound, other)
             #expect(none.error.contains("no login was exported") && none.error.contains("heldBySource"))
+            #expect(none.error.contains("add --again") && none.error.contains("import accept NAME"))
             #expect(!FileManager.default.fileExists(atPath: world.harness.path("other.age")))
             try await world.ok(other + ["--again"])
             let refreshes = world.refreshes

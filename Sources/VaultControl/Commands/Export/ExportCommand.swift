@@ -124,7 +124,8 @@ struct ExportCommand: VaultCommand {
             let reasons = reasons(summary)
             throw Failure(
                 .notFound, code: "nothingExported", "no login was exported",
-                hints: reasons.isEmpty ? ["see which there are: vaultctl login list"] : reasons)
+                hints: reasons.isEmpty
+                    ? ["see which there are: vaultctl login list"] : reasons + advice(summary))
         }
         do { try target.finish() } catch { throw interrupted(ExportInterruption(summary: summary, cause: error)) }
         try report(summary, invocation)
@@ -147,6 +148,7 @@ struct ExportCommand: VaultCommand {
         let lines = reasons(summary)
         guard !lines.isEmpty else { return }
         for line in lines { invocation.warn(line) }
+        for line in advice(summary) { invocation.advise(line) }
         if summary.reasons.keys.contains(where: { $0 != .dead }) { throw ExitRequest(status: .partlyDone) }
     }
 
@@ -170,6 +172,13 @@ struct ExportCommand: VaultCommand {
         }
     }
 
+    /// What to do about logins that another system owns.
+    private func advice(_ summary: ExportSummary) -> [String] {
+        guard summary.reasons[.heldBySource] != nil else { return [] }
+        let again = again || copy ? [] : ["to export what \(Printable.shortened(to)) already has: add --again"]
+        return again + ["to take logins back first: vaultctl import accept NAME; names: vaultctl import status"]
+    }
+
     /// Reports logins that no process renews now, whatever the error.
     private func interrupted(_ interruption: ExportInterruption) -> Failure {
         var failure = Failure(interruption.cause)
@@ -177,7 +186,8 @@ struct ExportCommand: VaultCommand {
         let count = Count.of(interruption.summary.heldCount, "login")
         failure.hints = [
             "\(count) held here already, which no one renews now; the written export is incomplete: discard it",
-            "export them again: add --again; or take them back: vaultctl import accept",
+            "export them again: add --again; or take them back: vaultctl import accept \(Printable.shortened(to)) "
+                + "--source-is-gone",
         ]
         return failure
     }

@@ -271,7 +271,9 @@ struct SourceOptions: ParsableArguments {
                     try reader.read("Secret of Better Auth", from: .file(text)))
             }
         }
-        secrets.decryptCommand = try decryptCommand.map { try ProgramArguments.parse($0, "--decrypt-command") }
+        secrets.decryptCommand = try decryptCommand.map {
+            try ProgramArguments.parse($0, "--decrypt-command", example: ProgramArguments.decryption)
+        }
         secrets.nango = try nangoKeyFile.map { SourceSecret(try reader.read("Nango key", from: .file($0))) }
         return secrets
     }
