@@ -40,7 +40,8 @@ public struct ImportRun: AsyncSequence, Sendable {
     }
 
     public func makeAsyncIterator() -> AsyncIterator {
-        let taker = RowPreparer(vault, source: options.name ?? source.detection.kind.name, options)
+        let name = options.name ?? source.detection.kind.name
+        let taker = RowPreparer(vault, source: name, source.plan.providers.rules, options)
         let screen = taker.screen
         return AsyncIterator(
             outcomes: ImportReading(source, now: now).makeAsyncIterator { try await screen.reason(against: $0) },

@@ -6,6 +6,7 @@ import VaultStorage
 final class ProviderScreen {
     private let vault: Vault
     private let tenant: Tenant?
+    private let rules: [String: ProviderMap.Rule]
     private var known: [String: Known] = [:]
     private var counts: [String: Int] = [:]
     /// The source's client ids, by its own provider names.
@@ -20,9 +21,11 @@ final class ProviderScreen {
         let clientID: String?
     }
 
-    init(_ vault: Vault, of tenant: Tenant?) {
+    /// - Parameter rules: The plan's, by the source's own provider names.
+    init(_ vault: Vault, of tenant: Tenant?, _ rules: [String: ProviderMap.Rule]) {
         self.vault = vault
         self.tenant = tenant
+        self.rules = rules
     }
 
     /// The reason why the vault cannot accept the row, regardless of its other values.
@@ -38,9 +41,9 @@ final class ProviderScreen {
             note(login)
             return .unknownProvider
         }
-        if let own = provider.clientID, let other = login.source.clientID, own != other.rawValue {
-            return .otherClient
-        }
+        // Where the row names no client, it is the one that the plan names.
+        let client = login.source.clientID ?? rules[login.source.provider]?.clientID
+        if let own = provider.clientID, let client, own != client.rawValue { return .otherClient }
         return nil
     }
 

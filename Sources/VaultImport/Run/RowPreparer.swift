@@ -23,11 +23,13 @@ struct RowPreparer {
     /// Whether the vault had logins of any source when the run began.
     private var hadImports: Bool?
 
-    init(_ vault: Vault, source: String, _ options: ImportRunOptions) {
+    init(
+        _ vault: Vault, source: String, _ rules: [String: ProviderMap.Rule], _ options: ImportRunOptions
+    ) {
         self.vault = vault
         self.source = source
         self.options = options
-        screen = ProviderScreen(vault, of: options.tenant)
+        screen = ProviderScreen(vault, of: options.tenant, rules)
     }
 
     mutating func begin() async throws {

@@ -133,6 +133,7 @@ struct LoginReader {
         if draft.accessToken == nil && draft.refreshToken == nil {
             throw .reject(hasPlaceholder ? .placeholderToken : .noToken)
         }
+        if let token = draft.accessToken, token.reveal() == draft.refreshToken?.reveal() { throw .reject(.sameToken) }
         if hasPlaceholder { draft.warn(.placeholderDropped) }
         if let type = try fields.text(description.tokenType) {
             let type = TokenType(type)

@@ -47,6 +47,9 @@ extension RejectReason {
     public static let malformedAccessToken = RejectReason("malformedAccessToken", "the access token is malformed")
     /// The refresh token has invalid characters (RFC 6749 Appendix A), or is too long.
     public static let malformedRefreshToken = RejectReason("malformedRefreshToken", "the refresh token is malformed")
+    /// One of the two was read from the other's column: a provider gives two different tokens.
+    public static let sameToken = RejectReason(
+        "sameToken", "the access token and the refresh token are the same text")
     /// The token is a placeholder that a program stored for a missing value, such as `None` or `undefined`.
     public static let placeholderToken = RejectReason("placeholderToken", "the token is a placeholder")
     /// The row names no user.

@@ -6,6 +6,8 @@ struct ImportPass {
     let result: ImportResult
     /// Logins that the vault owns, and the source has renewed.
     let renewedBySource: Set<LoginID>
+    /// The source of the first login that the vault already has from another one.
+    let otherSource: String?
     /// Whether any login of the vault came from this source.
     var isKnownSource = true
 
@@ -15,6 +17,7 @@ struct ImportPass {
     ) async throws {
         var rows = ImportRun(source, into: vault, options: options).makeAsyncIterator()
         var renewed: Set<LoginID> = []
+        var taken: LoginID?
         let progress = RowProgress(invocation)
         defer { progress.finish() }
         do {
@@ -22,11 +25,13 @@ struct ImportPass {
                 progress.update(rows.result.rows, share: rows.progress)
                 if report.isWanted { try report.write(row, try rows.fingerprint(of: row)) }
                 if row.outcome == .renewedBySource, let login = row.login { renewed.insert(login) }
+                if taken == nil, row.outcome == .rejected(.alreadyThere) { taken = row.login }
             }
         } catch  where Task.isCancelled {
             throw Self.interruption(rows.result, options)
         }
         (result, renewedBySource) = (rows.result, renewed)
+        otherSource = if let taken { try? await vault.login(taken).origin?.source } else { nil }
     }
 
     /// Names the logins that the source has renewed although the vault owns them; nil: there are none.

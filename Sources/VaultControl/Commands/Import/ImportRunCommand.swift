@@ -93,7 +93,10 @@ struct ImportRunCommand: VaultCommand {
         let result = pass.result
         if dryRun { invocation.note("nothing was changed") }
         let usable = result[.added] + result[.followed] + result[.unchanged]
-        let advice = RejectAdvice.lines(for: result, of: source.tenant, known)
+        var advice = RejectAdvice.lines(for: result, of: source.tenant, known)
+        if let other = pass.otherSource {
+            advice.append("if it is the source \(Printable.shortened(other)): --name \(Printable.shortened(other))")
+        }
         guard result.rows == 0 || usable > 0 || result.reasons.isEmpty else {
             throw invocation.end(
                 afterOutput: Failure(

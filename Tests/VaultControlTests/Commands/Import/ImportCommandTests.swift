@@ -116,6 +116,15 @@ import VaultControl
         }
     }
 
+    @Test func whatAnotherSourceBroughtNamesIt() async throws {
+        try await World.with { world in
+            let path = try Self.store(world, ["alice"]).0
+            try await world.ok("import", "run", path, "--name", "web")
+            let again = try await world.fails(.usage, "import", "run", path, "--name", "web2")
+            #expect(again.error.contains("if it is the source web: --name web"), "\(again.error)")
+        }
+    }
+
     @Test func rowsThatCannotBeUsedAreSummedUp() async throws {
         try await World.with { world in
             let good = try Self.store(world, ["alice"]).text
