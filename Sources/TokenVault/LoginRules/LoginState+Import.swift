@@ -25,15 +25,16 @@ extension LoginState {
         let tokens = imported.tokens
         switch purpose {
         case .take(let owner):
-            guard isLiving, origin.owner == .source || owner == .vault && isAsTaken(origin) else {
-                return contesting(verdict(origin, tokens))
+            let follows = origin.owner == .vault && owner == .vault && isAsTaken(origin)
+            guard isLiving, origin.owner == .source || follows else {
+                return contesting(verdict(imported, origin))
             }
             if origin.tokens == tokens, !origin.isMissing { return .unchanged }
             if origin.hasLeft(tokens) || isNewer(than: imported, origin) { return .older }
             take(imported, tokens, owner: origin.owner, .importFollowed, now: now)
             return .followed
         case .check(let adopts):
-            let verdict = verdict(origin, tokens)
+            let verdict = verdict(imported, origin)
             guard case .renewedBySource = verdict else { return verdict }
             if adopts, origin.owner == .contested || !session.isLiving {
                 take(imported, tokens, owner: .vault, .importAccepted, now: now)
@@ -41,7 +42,7 @@ extension LoginState {
             }
             return contesting(verdict)
         case .compare:
-            guard origin.owner == .source else { return verdict(origin, tokens) }
+            guard origin.owner == .source else { return verdict(imported, origin) }
             return ownTokens == tokens ? .unchanged : .older
         }
     }
@@ -50,10 +51,8 @@ extension LoginState {
         ImportOrigin.hash(access: session.accessToken, refresh: refresh?.refreshToken)
     }
 
-    /// Whether the vault owns the chain, and has sent nothing of it yet.
-    private func isAsTaken(_ origin: ImportOrigin) -> Bool {
-        origin.owner == .vault && intent == nil && ownTokens == origin.tokens
-    }
+    /// Whether the vault still has the tokens that it took, and has sent none of them.
+    private func isAsTaken(_ origin: ImportOrigin) -> Bool { intent == nil && ownTokens == origin.tokens }
 
     /// Holds a login that the vault owns and the source has renewed: the next renewal here would end the grant.
     private mutating func contesting(_ verdict: ImportMeeting) -> ImportMeeting {
@@ -61,10 +60,12 @@ extension LoginState {
         return verdict
     }
 
-    private func verdict(_ origin: ImportOrigin, _ tokens: Bytes16) -> ImportMeeting {
+    private func verdict(_ imported: ImportedLogin, _ origin: ImportOrigin) -> ImportMeeting {
         if session.state == .terminated { return .ended }
-        if origin.owner != .source, origin.tokens != tokens {
-            return origin.hasLeft(tokens) ? .older : .renewedBySource
+        if origin.owner != .source, origin.tokens != imported.tokens {
+            // An older copy of the source may have tokens that no reading has seen.
+            let isOlder = origin.hasLeft(imported.tokens) || isAsTaken(origin) && isNewer(than: imported, origin)
+            return isOlder ? .older : .renewedBySource
         }
         return session.isLiving ? .unchanged : .ended
     }

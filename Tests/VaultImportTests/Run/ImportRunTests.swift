@@ -67,6 +67,20 @@ struct ImportRunTests {
         #expect(try await scene.users.accessToken(userId: "u1").accessToken.reveal() == "a2")
     }
 
+    /// An adoption of its tokens would send a spent one.
+    @Test func anOlderCopyContestsNoAcceptedLogin() async throws {
+        let scene = try await ImportScene()
+        let text = SampleRow(more: #""obtained_at":1800000000"#).text
+        try await scene.run(text)
+        try await scene.prove(text)
+        try await scene.vault.acceptImport(from: "web")
+        let copy = SampleRow(access: "a0", refresh: "r0", more: #""obtained_at":1799999000"#).text
+        for purpose in [ImportRunOptions.Purpose.hold, .take, .check, .adopt] {
+            #expect(try await scene.run(copy, purpose).rows.map(\.outcome) == [.older], "\(purpose)")
+            #expect(try await scene.login().origin?.owner == .vault)
+        }
+    }
+
     @Test func rowGoneFromTheSourceIsMissingUntilItReturns() async throws {
         let scene = try await ImportScene()
         let (one, other) = (SampleRow(), SampleRow(user: "u2", subject: "s2", access: "a2", refresh: "r2"))
