@@ -130,13 +130,14 @@ extension VaultAccess {
                 "a vault in a file is named by its path alone, not by \(Printable.path(text))",
                 hint: "write: \(Printable.path(path))")
         }
-        let isConnection = ["host=", "hostaddr=", "dbname=", "postgres:", "postgresql:", "pg:"].contains {
-            text.lowercased().hasPrefix($0)
-        }
+        let isConnection = [
+            "host=", "hostaddr=", "dbname=", "user=", "port=", "password=", "postgres:", "postgresql:", "pg:",
+        ].contains { text.lowercased().hasPrefix($0) }
         guard let scheme = PathProblem.scheme(of: text) else {
             guard isConnection else { return }
+            // Not repeated: it may hold a password.
             throw .usage(
-                "a vault on a server is named by its address, not by \(Printable.path(text))",
+                "the address of a vault on a server begins with postgresql://, and this does not",
                 hint: "write the address as postgresql://USER@HOST/DATABASE")
         }
         let isPostgreSQL =
