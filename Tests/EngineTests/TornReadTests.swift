@@ -158,8 +158,8 @@ import VaultCrypto
         }
     }
 
-    /// Every fifth query of a reading; every query in longer runs.
-    private static let step = Depth.pick(brief: 10, nightly: 1, deep: 1)
+    /// As many as there are changes; every query in longer runs.
+    private static let step = Depth.pick(brief: 23, nightly: 1, deep: 1)
 
     @Test(arguments: Change.allCases)
     func whatIsReadIsOfOneMoment(_ change: Change) async throws {

@@ -4,8 +4,8 @@ import Testing
 /// The bytes of a small vault, database and WAL, flipped, cut off and zeroed.
 @Suite struct DamageTests {
     @Test func damageNeverGivesAWrongAnswer() async throws {
-        let run = try await FaultRun("damage", "stride=\(Depth.pick(brief: 1_171, nightly: 29, deep: 1))")
-        #expect(run.number("cases") ?? 0 > Depth.pick(brief: 225, nightly: 9_000, deep: 200_000))
+        let run = try await FaultRun("damage", "stride=\(Depth.pick(brief: 2_339, nightly: 29, deep: 1))")
+        #expect(run.number("cases") ?? 0 > Depth.pick(brief: 110, nightly: 9_000, deep: 200_000))
     }
 
     @Test(

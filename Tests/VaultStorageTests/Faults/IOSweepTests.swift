@@ -22,7 +22,7 @@ import Testing
     func noFailureOfTheDiskLosesWhatWasAcknowledged(scenario: String, runs: Int) async throws {
         let sweep = try await FaultRun(
             "sweep", "scenario=\(scenario)", "lengths=\(Depth.current == .deep ? "1,0,2,3,7" : "1,0")",
-            "step=\(Depth.pick(brief: 25, nightly: 1, deep: 1))")
-        #expect(sweep.number("total") ?? 0 >= runs / Depth.pick(brief: 25, nightly: 1, deep: 1))
+            "step=\(Depth.pick(brief: 50, nightly: 1, deep: 1))")
+        #expect(sweep.number("total") ?? 0 >= runs / Depth.pick(brief: 50, nightly: 1, deep: 1))
     }
 }
