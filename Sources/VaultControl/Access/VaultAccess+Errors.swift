@@ -220,7 +220,7 @@ extension VaultAccess {
 
     /// systemd makes the files of this directory: nothing was lost, but the unit has no such setting.
     private func missingCredential(_ name: String, _ key: KeyInUse) -> Failure {
-        let directory = environment("CREDENTIALS_DIRECTORY") ?? ""
+        let directory = ProcessEnvironment.value(of: "CREDENTIALS_DIRECTORY") ?? ""
         let names = (try? InputDirectory.names(in: directory, key.origin, hint: ""))?.sorted() ?? []
         let others = names.prefix(8).map { Printable.shortened($0) }.joined(separator: ", ")
         return Failure(
