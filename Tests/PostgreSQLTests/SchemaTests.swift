@@ -66,7 +66,8 @@ struct SchemaTests {
     }
 
     @Test(arguments: [
-        "CREATE TABLE extra (id int)", "CREATE VIEW extra AS SELECT 1 AS one",
+        "CREATE TABLE extra (id int)", "CREATE VIEW extra AS SELECT 1 AS one", "CREATE SEQUENCE extra",
+        "CREATE MATERIALIZED VIEW extra AS SELECT 1 AS one",
         "CREATE RULE extra AS ON DELETE TO \"audit\" DO INSTEAD NOTHING",
         "CREATE FUNCTION extra() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; ",
         "CREATE POLICY extra ON \"login\" USING (false)",
@@ -81,6 +82,14 @@ struct SchemaTests {
         if command.contains("RETURNS trigger") {
             try vault.sql(#"CREATE TRIGGER extra BEFORE UPDATE ON "login" FOR EACH ROW EXECUTE FUNCTION extra()"#)
         }
+        #expect(Self.refusal { _ = try vault.open() } == .foreignSchemaObject("extra"))
+    }
+
+    @Test func aTableThatIsMovedThereIsRefused() throws {
+        let vault = try ServerVault()
+        try vault.sql("CREATE SCHEMA elsewhere")
+        try vault.sql("CREATE TABLE elsewhere.extra (id int)")
+        try vault.sql("ALTER TABLE elsewhere.extra SET SCHEMA \(vault.address.schema)")
         #expect(Self.refusal { _ = try vault.open() } == .foreignSchemaObject("extra"))
     }
 

@@ -27,7 +27,7 @@ struct CrashPointTests {
             let tally = try await course.run(cases)
             #expect(tally.problems == [])
             let points = Set(cases.map(\.point)).count
-            #expect(points >= 60 && cases.count >= 480)
+            #expect(points >= 60 && cases.count >= Depth.pick(brief: 400, nightly: 800, deep: 800))
             print("crash points: \(points) places, \(cases.count) cases, \(tally.description)")
         }
     }
@@ -49,7 +49,7 @@ struct ServedCrashPointTests {
             let tally = try await course.run(cases)
             #expect(tally.problems == [])
             let points = Set(cases.map(\.point)).count
-            #expect(points >= 60 && cases.count >= 300)
+            #expect(points >= 60 && cases.count >= Depth.pick(brief: 170, nightly: 300, deep: 300))
             print("crash points through the socket: \(points) places, \(cases.count) cases, \(tally.description)")
         }
     }
@@ -93,7 +93,13 @@ final class CrashCourse: Sendable {
     func everyOperation(of model: CrashCase) async throws -> [CrashCase] {
         let count = try await operations(of: model)
         guard count > 0 else { return [] }
-        return ((1...count).map { .operation($0) } + [.afterOperation(count)]).map { model.struck($0) }
+        var strikes = (1...count).map { CrashCase.Strike.operation($0) } + [.afterOperation(count)]
+        if Depth.current == .brief {
+            // Every second one with each server, and with the next server those between.
+            let first = (ServerBehaviour.allCases.firstIndex(of: model.behaviour) ?? 0) % 2
+            strikes = stride(from: first, to: strikes.count, by: 2).map { strikes[$0] }
+        }
+        return strikes.map { model.struck($0) }
     }
 
     /// Every place on the way of a request, which is the same on every engine.

@@ -1,4 +1,3 @@
-import EngineSupport
 import FoundationEssentials
 import HTTPTypes
 import OAuthClient
@@ -8,7 +7,6 @@ import TokenVaultTesting
 @testable import TokenVault
 
 /// Access tokens of the client itself (RFC 6749 §4.4).
-@Suite(.tags(.everyEngine))
 struct ClientTokenTests {
     private func reply(_ name: String, expiresIn: Int? = 3_600, tokenType: String = "Bearer") -> ScriptedReply {
         .tokens(accessToken: Sample.marker + "access-" + name, expiresIn: expiresIn, tokenType: tokenType)

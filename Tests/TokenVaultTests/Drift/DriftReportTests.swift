@@ -1,11 +1,9 @@
-import EngineSupport
 import Testing
 import VaultStorage
 
 @testable import TokenVault
 
 /// What is written of a provider that has changed its rules.
-@Suite(.tags(.everyEngine))
 struct DriftReportTests {
     @Test func twoProcessesReportAFindingOnce() async throws {
         let world = try await World()

@@ -1,4 +1,3 @@
-import EngineSupport
 import FoundationEssentials
 import HTTPTypes
 import OAuthClient
@@ -9,7 +8,6 @@ import TokenVaultTesting
 @testable import TokenVault
 
 /// RFC 8628.
-@Suite(.tags(.everyEngine))
 struct DeviceLogInTests {
     private func world(dpop: DPoPPolicy = .optional) async throws -> World {
         var provider = Sample.provider(dpop: dpop)

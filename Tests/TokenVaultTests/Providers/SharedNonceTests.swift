@@ -1,4 +1,3 @@
-import EngineSupport
 import FoundationEssentials
 import HTTPTypes
 import OAuthClient
@@ -10,7 +9,6 @@ import VaultStorage
 @testable import TokenVault
 
 /// A server's nonce is the client's, not one login's (RFC 9449 §8.2).
-@Suite(.tags(.everyEngine))
 struct SharedNonceTests {
     private static let nonceField = HTTPField.Name.dpopNonce
 

@@ -1,4 +1,3 @@
-import EngineSupport
 import Foundation
 import HTTPTypes
 import OAuthClient
@@ -7,7 +6,7 @@ import TokenVault
 import TokenVaultTesting
 
 /// Providers with an address for each customer.
-@Suite(.tags(.everyEngine)) struct VariableTests {
+@Suite struct VariableTests {
     private static let document = """
         {"profile":2,"name":"shops","source":[{"url":"https://shops.example","read":"2026-11-28"}],
         "variables":{"shop":{"says":"the shop's name","example":"acme-store"}},

@@ -1,4 +1,3 @@
-import EngineSupport
 import FoundationEssentials
 import HTTPTypes
 import OAuthClient
@@ -10,7 +9,6 @@ import VaultStorage
 @testable import TokenVault
 
 /// Access tokens for single resources (RFC 8707), beside the login's own.
-@Suite(.tags(.everyEngine))
 struct ResourceTokenTests {
     private let calendar = "https://calendar.example"
     private let mail = "https://mail.example"

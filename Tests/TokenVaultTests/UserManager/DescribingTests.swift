@@ -1,4 +1,3 @@
-import EngineSupport
 import FoundationEssentials
 import OAuthClient
 import Testing
@@ -9,7 +8,6 @@ import VaultStorage
 @testable import TokenVault
 
 /// What the app calls a login, and how it finds it again.
-@Suite(.tags(.everyEngine))
 struct DescribingTests {
     private func ids(_ world: World, _ filter: LoginFilter, pageSize: Int = 500) async throws -> Set<LoginID> {
         var found: Set<LoginID> = []

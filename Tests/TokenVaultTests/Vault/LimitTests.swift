@@ -1,4 +1,3 @@
-import EngineSupport
 import FoundationEssentials
 import OAuthClient
 import TestSupport
@@ -9,7 +8,6 @@ import VaultStorage
 @testable import TokenVault
 
 /// Numbers, dates and texts that come from elsewhere.
-@Suite(.tags(.everyEngine))
 struct LimitTests {
     @Test(arguments: [Int.min, -1, 0, 10_001, .max])
     func noLimitTraps(limit: Int) async throws {

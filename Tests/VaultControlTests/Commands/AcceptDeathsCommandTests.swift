@@ -1,11 +1,9 @@
 import DevAuthorizationServer
-import EngineSupport
 import Foundation
 import Testing
 import VaultControl
 
 /// A provider that ends one login after the other: what the operator sees, and can do.
-@Suite(.tags(.everyEngine))
 struct AcceptDeathsCommandTests {
     @Test func aStoppedProviderIsReportedAndLetGoOn() async throws {
         try await World.with { world in

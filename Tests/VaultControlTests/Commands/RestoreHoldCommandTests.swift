@@ -1,9 +1,7 @@
-import EngineSupport
 import Testing
 import VaultControl
 
 /// A restore that the vault cannot notice.
-@Suite(.tags(.everyEngine))
 struct RestoreHoldCommandTests {
     @Test func allLoginsAreHeldUntilTheyAreAccepted() async throws {
         try await World.with { world in

@@ -6,7 +6,6 @@ import TokenVault
 @testable import VaultControl
 
 /// Ids by their beginning, slots by their label, backups by id, path and `latest`.
-@Suite(.tags(.everyEngine))
 struct ShortNameTests {
     private static func login(_ harness: Harness, _ user: String) async throws -> String {
         let made = try await harness.run("login", "add", "--user", user, "--access-token", "-", input: "token")

@@ -6,7 +6,6 @@ import VaultAdministration
 import VaultControl
 
 /// `vaultctl audit`: what happened can be read, checked, taken elsewhere and removed.
-@Suite(.tags(.everyEngine))
 struct AuditCommandTests {
     private static func lines(_ text: String) throws -> [[String: Any]] {
         try text.split(separator: "\n").map { line in

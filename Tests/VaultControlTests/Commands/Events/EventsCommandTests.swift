@@ -1,4 +1,3 @@
-import EngineSupport
 import Foundation
 import TokenVault
 import TokenVaultHTTP
@@ -7,7 +6,6 @@ import Testing
 import VaultControl
 
 /// `vaultctl events`, and the events that vaultctl causes in other processes.
-@Suite(.tags(.everyEngine))
 struct EventsCommandTests {
     private static func lines(_ text: String) throws -> [[String: Any]] {
         try text.split(separator: "\n").map { line in

@@ -1,4 +1,3 @@
-import EngineSupport
 import Crypto
 import Foundation
 import RawSockets
@@ -7,7 +6,6 @@ import Testing
 import VaultControl
 
 /// Events that are taken to a program or a server, at least once.
-@Suite(.tags(.everyEngine))
 struct StoredEventsCommandTests {
     private static func lines(_ text: String) throws -> [[String: Any]] {
         try text.split(separator: "\n").map { line in

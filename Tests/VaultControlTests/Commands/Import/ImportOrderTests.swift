@@ -1,4 +1,3 @@
-import EngineSupport
 import Foundation
 import OAuthClient
 import TestSupport
@@ -7,7 +6,7 @@ import VaultControl
 import VaultImport
 
 /// Which of two rows counts, and which of them is no news.
-@Suite(.tags(.everyEngine)) struct ImportOrderTests {
+@Suite struct ImportOrderTests {
     private static let allauth = [
         "CREATE TABLE socialaccount_socialaccount (id INTEGER, user_id INTEGER, provider TEXT, uid TEXT)",
         "CREATE TABLE socialaccount_socialapp (id INTEGER, provider TEXT, client_id TEXT, secret TEXT)",

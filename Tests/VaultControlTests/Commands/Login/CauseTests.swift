@@ -1,5 +1,4 @@
 import DevAuthorizationServer
-import EngineSupport
 import Foundation
 import TestCertificates
 import TestSupport
@@ -8,7 +7,6 @@ import VaultAdministration
 import VaultControl
 
 /// Why a renewal brought nothing is told with the option that helps: on the terminal, as JSON, and with the login.
-@Suite(.tags(.everyEngine))
 struct CauseTests {
     /// Renews alice's login in vain, as text and as JSON, and gives the JSON error and what is kept with the login.
     private func fail(

@@ -1,11 +1,9 @@
-import EngineSupport
 import DevAuthorizationServer
 import Foundation
 import Testing
 import VaultControl
 
 /// What lists and `status` choose.
-@Suite(.tags(.everyEngine))
 struct FilterTests {
     private static func ids(_ world: World, _ options: String...) async throws -> Set<String> {
         let result = try await world.ok(["login", "list", "--json"] + options)

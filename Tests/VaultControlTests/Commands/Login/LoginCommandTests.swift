@@ -1,9 +1,7 @@
-import EngineSupport
 import DevAuthorizationServer
 import Testing
 import VaultControl
 
-@Suite(.tags(.everyEngine))
 struct LoginCommandTests {
     @Test func aUserLogsInAndGetsATokenThatIsNotShown() async throws {
         try await World.with { world in

@@ -1,11 +1,9 @@
-import EngineSupport
 import DevAuthorizationServer
 import Foundation
 import Testing
 import VaultControl
 
 /// One login through all its lives, on the command line.
-@Suite(.tags(.everyEngine))
 struct LoginLifeTests {
     private static func add(_ world: World, _ user: String, _ options: String...) async throws -> String {
         let token = try world.harness.file("token", Harness.marker + "token")

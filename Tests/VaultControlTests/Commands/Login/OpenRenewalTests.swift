@@ -1,4 +1,3 @@
-import EngineSupport
 import DevAuthorizationServer
 import Foundation
 import Glibc
@@ -7,7 +6,6 @@ import Testing
 import VaultControl
 
 /// What an operator sees of a renewal that some process holds, and what he can do about it.
-@Suite(.tags(.everyEngine))
 struct OpenRenewalTests {
     /// A process in the middle of a renewal: the request is out, and the reply does not come.
     static func midway(_ world: World, _ login: String) async throws -> PseudoTerminal {

@@ -1,11 +1,9 @@
-import EngineSupport
 import DevAuthorizationServer
 import Foundation
 import Testing
 import VaultControl
 
 /// `vaultctl login revive`: what can be revived is, and what cannot says why.
-@Suite(.tags(.everyEngine))
 struct ReviveCommandTests {
     @Test func onlyWhatWasKeptIsRevived() async throws {
         try await World.with { world in

@@ -1,10 +1,8 @@
-import EngineSupport
 import DevAuthorizationServer
 import Testing
 import VaultControl
 
 /// `vaultctl outbox`, with a server that does not confirm at first.
-@Suite(.tags(.everyEngine))
 struct OutboxCommandTests {
     private func withPending(_ body: (World, String) async throws -> Void) async throws {
         try await World.with { world in

@@ -1,9 +1,7 @@
-import EngineSupport
 import DevAuthorizationServer
 import Testing
 import VaultControl
 
-@Suite(.tags(.everyEngine))
 struct ProviderCommandTests {
     @Test func discoveryFindsTheEndpoints() async throws {
         try await World.with { world in

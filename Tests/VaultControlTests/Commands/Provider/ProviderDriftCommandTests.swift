@@ -1,11 +1,9 @@
 import DevAuthorizationServer
-import EngineSupport
 import Foundation
 import Testing
 import VaultControl
 
 /// A provider that changes its rules: what the operator sees, and can do.
-@Suite(.tags(.everyEngine))
 struct ProviderDriftCommandTests {
     private static let profile = """
         {"profile":1,"name":"own","source":[{"url":"https://own.example","read":"2026-01-31"}],

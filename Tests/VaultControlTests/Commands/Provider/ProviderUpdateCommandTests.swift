@@ -6,7 +6,6 @@ import VaultAdministration
 import VaultControl
 
 /// `vaultctl provider update`
-@Suite(.tags(.everyEngine))
 struct ProviderUpdateCommandTests {
     /// Every file of the vault that holds something, by name. Readers, too, leave traces in the shared memory.
     private static func files(_ harness: Harness) throws -> [String: Data] {

@@ -1,11 +1,9 @@
 import DevAuthorizationServer
-import EngineSupport
 import Foundation
 import Testing
 import VaultControl
 
 /// Two servers whose callbacks come to one address are told apart by their `iss`, or are refused.
-@Suite(.tags(.everyEngine))
 struct SharedRedirectTests {
     private static let words = "come to the same redirect URI"
 

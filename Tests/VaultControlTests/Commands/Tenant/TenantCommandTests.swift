@@ -1,4 +1,3 @@
-import EngineSupport
 import DevAuthorizationServer
 import Foundation
 import OAuthClient
@@ -8,7 +7,6 @@ import TokenVaultHTTP
 import VaultControl
 
 /// `vaultctl tenant`, and what `--tenant` shows.
-@Suite(.tags(.everyEngine))
 struct TenantCommandTests {
     /// A service puts users into tenants; the command line looks after them.
     private static func addUsers(_ world: World, _ names: [String: [String]]) async throws {

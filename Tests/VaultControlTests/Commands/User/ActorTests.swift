@@ -5,7 +5,6 @@ import Testing
 import VaultControl
 
 /// Who did it, and what is known of a user.
-@Suite(.tags(.everyEngine))
 struct ActorTests {
     private static func rows(_ world: World, _ options: String...) async throws -> [[String: Any]] {
         let output = try await world.ok(["audit", "list", "--all", "--json"] + options).output

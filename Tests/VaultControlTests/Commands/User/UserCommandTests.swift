@@ -1,10 +1,8 @@
-import EngineSupport
 import DevAuthorizationServer
 import Testing
 
 @testable import VaultControl
 
-@Suite(.tags(.everyEngine))
 struct UserCommandTests {
     @Test func usersAreListedShownDisabledEnabledAndErased() async throws {
         try await World.with { world in
