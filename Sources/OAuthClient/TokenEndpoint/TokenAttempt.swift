@@ -74,7 +74,10 @@ package struct TokenAttempt: Sendable {
         let body = ReplyBody(reply, format: .automatic)
         switch outcome {
         case .misconfigured(.wrongTokenType):
-            return body["token_type"].text.map { "a token of the type \($0)" }
+            // A longer one may be a token in the wrong member.
+            return body["token_type"].text.map {
+                $0.utf8.count <= 8 ? "a token of the type \($0)" : "a token of an unknown type"
+            }
         case .inDoubt(.unreadableBody), .inDoubt(.unusableTokens):
             if body.isEmpty { return "an empty reply" }
             return reply.body.isWebPage ? "a web page (HTML)" : "a reply without a usable access token"
