@@ -1,5 +1,4 @@
 import Platform
-import Synchronization
 package import VaultCrypto
 import VaultStorage
 
@@ -18,31 +17,15 @@ extension KeySource {
                 try SecretDescriptor(descriptor, title: "key").read()
             }
         case .command(let arguments):
-            return try await Self.printed(by: arguments)
+            // Nothing is open yet that would have to be finished: a cancelled caller does not wait for the program.
+            return try await Self.held { () throws(VaultCryptoError) in
+                try OperatorProgram.keyLine(arguments) { !BlockingWork.isCancelled }
+            }
         case .keyFile(let path) where KeyFileReader.isDescriptor(path):
             return try await Self.held { () throws(VaultCryptoError) in try KeyFileReader(path: path).read() }
         default: return self
         }
     }
-
-    /// Nothing is open yet that would have to be finished: a cancelled caller does not wait for the program.
-    private static func printed(by program: [String]) async throws -> KeySource {
-        let isCancelled = CancellationMark()
-        return try await withTaskCancellationHandler {
-            do {
-                return try await held { () throws(VaultCryptoError) in
-                    try OperatorProgram.keyLine(program) { !isCancelled.mark.load(ordering: .relaxed) }
-                }
-            } catch {
-                try Task.checkCancellation()
-                throw error
-            }
-        } onCancel: {
-            isCancelled.mark.store(true, ordering: .relaxed)
-        }
-    }
-
-    private final class CancellationMark: Sendable { let mark = Atomic(false) }
 
     /// Reading may take its time: too long for a thread that others wait for.
     private static func held(

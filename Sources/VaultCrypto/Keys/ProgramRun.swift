@@ -41,7 +41,7 @@ import Platform
         return pipe.reading
     }
 
-    /// Reads its output until it closes its streams; false if the deadline passed first, or nobody waits for it any longer.
+    /// Reads its output until it closes its streams; false if the deadline passed first, or it is no longer wanted.
     ///
     /// - Parameter isWanted: asked ten times a second.
     mutating func collect(

@@ -3,19 +3,11 @@ import VaultImport
 
 /// The sources from which logins of this vault were imported.
 struct KnownSources {
-    private let names: [String]
     private let status: [ImportStatus]
 
-    init(of vault: Vault) async throws {
-        var names: [String] = []
-        status = try await vault.importStatus()
-        for status in status where !names.contains(status.source) {
-            names.append(status.source)
-        }
-        self.names = names
-    }
+    init(of vault: Vault) async throws { status = try await vault.importStatus() }
 
-    func contains(_ name: String) -> Bool { names.contains(name) }
+    func contains(_ name: String) -> Bool { status.contains { $0.source == name } }
 
     /// The number of logins that the source still owns.
     func held(_ name: String, at provider: String? = nil) -> Int { sum(\.held, name, provider) }
@@ -38,6 +30,8 @@ struct KnownSources {
     }
 
     func advice(_ name: String) -> String {
+        var names: [String] = []
+        for source in status.map(\.source) where !names.contains(source) { names.append(source) }
         if let tenants = names.first(where: { $0.hasSuffix("/\(name)") }) {
             return "if it is a tenant's: --tenant \(Printable.shortened(String(tenants.dropLast(name.count + 1))))"
         }
