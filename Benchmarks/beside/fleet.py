@@ -59,13 +59,14 @@ class Fleet:
         kind = {"postgres-unix": "postgres-aesgcm", "redis-unix": "redis"}.get(name, name)
         return output(sys.executable, "-m", "beside.client", kind, self.connection(name), verb, *arguments)
 
-    def time(self, name: str, verb: str, count: int, seed: int, threads: int = 1, logins: int | None = None) -> float:
-        """Nanoseconds for each operation."""
+    def time(self, name: str, verb: str, count: int, seed: int, threads: int = 1, logins: int | None = None,
+             cold: bool = False) -> float:
+        """Nanoseconds for each operation. Ours is of users who have been read before, unless it is to be cold."""
         size = str(logins or self.logins)
         numbers = [size, str(count), str(seed)]
         if name in ("TokenVault", "C"):
             program = self.programs.bench if name == "TokenVault" else self.programs.reference
-            ours = {"read": "await", "renew": "update", "open": "open", "memory": "memory", "rotate": "rotate"}[verb]
+            ours = {"read": "await" if cold else "await-known", "renew": "update", "open": "open", "memory": "memory", "rotate": "rotate"}[verb]
             if name == "C" and verb == "read":
                 ours = "read"
             if name == "TokenVault" and threads > 1 and verb == "renew":
@@ -97,7 +98,7 @@ class Fleet:
 
 
 def compare(report, row: str, fleet: Fleet, verb: str, counts: dict[str, int], rounds: int, *, threads: int = 1,
-            title: str, goals: dict[str, str], cold: bool = False) -> None:
+            title: str, goals: dict[str, str], cold: bool = False, logins: int | None = None) -> None:
     """Each round every store does its work once; a figure is the median over the rounds of theirs over ours."""
     for name in counts:
         fleet.fill(name)
@@ -106,7 +107,7 @@ def compare(report, row: str, fleet: Fleet, verb: str, counts: dict[str, int], r
         for name, count in counts.items():
             if cold:
                 drop_caches()
-            nanoseconds = fleet.time(name, verb, count, seed, threads)
+            nanoseconds = fleet.time(name, verb, count, seed, threads, logins, cold)
             if seed > 1 or cold:
                 times[name].append(nanoseconds)
                 report.sample(row, name, {"work": title, "threads": threads, "round": seed - 1, "ns": round(nanoseconds, 1)})

@@ -9,17 +9,30 @@ def reads(report, fleet, rounds: int) -> None:
     counts = {
         "TokenVault": 20_000, "C": 20_000, "SQLCipher": 5_000, "SQLCipher, all pages cached": 50_000, "sqlite-fernet": 5_000,
         "sqlalchemy-encrypted": 500, "postgres-aesgcm": 2_000, "postgres-unix": 2_000, "postgres-pgcrypto": 200, "redis": 3_000}
+    fleets.compare(report, "reads", fleet, "read", counts, rounds, title="hot read", goals={"C": "≥ 0.77"})
     goals = {
-        "SQLCipher": "≥ 1.8", "sqlite-fernet": "≥ 4", "sqlalchemy-encrypted": "≥ 25", "postgres-aesgcm": "≥ 10",
-        "postgres-unix": "≥ 10"}
-    fleets.compare(report, "reads", fleet, "read", counts, rounds, title="hot read", goals=goals)
+        "C": "≥ 2.5", "SQLCipher": "≥ 3", "SQLCipher, all pages cached": "≥ 1.2", "sqlite-fernet": "≥ 4",
+        "sqlalchemy-encrypted": "≥ 30", "postgres-aesgcm": "≥ 20", "postgres-unix": "≥ 20"}
+    # So few that ours are in memory, sealed, and that each is read several times.
+    fleets.compare(report, "reads", fleet, "read", counts | {"SQLCipher": 20_000, "sqlite-fernet": 10_000}, rounds,
+                   title="one of 1 000 logins, again", goals=goals, logins=1_000)
+    meeting(report, fleet, rounds)
     bare_redis(report, fleet, rounds)
     two = {"TokenVault": 20_000, "sqlite-fernet": 3_000, "postgres-aesgcm": 2_000, "redis": 3_000}
     fleets.compare(report, "reads", fleet, "read", two, rounds, threads=2, title="hot read, 2 threads",
-                   goals={"sqlite-fernet": "≥ 4", "postgres-aesgcm": "≥ 10"})
+                   goals={"sqlite-fernet": "≥ 4", "postgres-aesgcm": "≥ 10"}, logins=1_000)
     if os.geteuid() == 0:
         few = {"TokenVault": 50, "C": 50, "SQLCipher": 50, "sqlite-fernet": 50}
         fleets.compare(report, "reads", fleet, "read", few, rounds, title="read after drop_caches", goals={}, cold=True)
+
+
+def meeting(report, fleet, rounds: int) -> None:
+    """The first read of a user by a process, which compares the user with the audit trail."""
+    for seed in range(2, 2 + rounds):
+        for work, verb in (("first read of a user", "first"), ("later read of a user", "again")):
+            arguments = (verb, fleet.vault, fleet.key, str(fleet.logins), "20000", str(seed))
+            ns = float(fleets.output(fleet.programs.bench, *arguments).split()[0])
+            report.sample("reads", "TokenVault", {"work": work, "threads": 1, "round": seed - 1, "ns": round(ns, 1)})
 
 
 def bare_redis(report, fleet, rounds: int) -> None:
@@ -31,7 +44,7 @@ def bare_redis(report, fleet, rounds: int) -> None:
         for number in range(1, rounds + 1):
             last = fleets.output(*command, *options, "-t", "get").splitlines()[-1]
             each = 1e9 / float(last.split(",")[1].strip('"'))
-            report.sample("reads", name, {"work": "hot read", "threads": 1, "round": number, "ns": round(each, 1)})
+            report.sample("reads", name, {"work": "one of 1 000 logins, again", "threads": 1, "round": number, "ns": round(each, 1)})
 
 
 def commits(report, fleet, rounds: int) -> None:
@@ -70,11 +83,11 @@ def opening(report, fleet, rounds: int) -> None:
     counts = {
         "TokenVault": 30, "C": 30, "SQLCipher": 30, "sqlite-fernet": 30, "sqlalchemy-encrypted": 20, "postgres-aesgcm": 20,
         "redis": 30}
-    fleets.compare(report, "opening", fleet, "open", counts, rounds, title="open and first read", goals={"C": "≥ 0.625"})
+    fleets.compare(report, "opening", fleet, "open", counts, rounds, title="open and first read", goals={"C": "≥ 0.33"})
     for name in counts:
         peak = statistics.median(fleet.time(name, "memory", 2_000, seed) for seed in range(1, rounds + 1)) / 1024
         report.sample("opening", name, {"work": "memory", "MiB": round(peak, 1)})
-        goal = "≤ 18" if name == "TokenVault" else None
+        goal = "≤ 24" if name == "TokenVault" else None
         report.figure("opening", f"peak memory of the client, MiB: {name}", peak, goal)
     for name in ("TokenVault", "SQLCipher", "sqlite-fernet", "sqlalchemy-encrypted", "postgres-aesgcm", "postgres-pgcrypto"):
         fleet.fill(name)

@@ -35,7 +35,7 @@ import VaultCrypto
             for (number, login) in logins.enumerated() {
                 let user = "user \(number)"
                 #expect(try await store.session(.user(user)).login == login)
-                #expect(try await store.session(.userLogin(user, login)).login == login)
+                #expect(try await store.session(.login(login, ofUsers: user)).login == login)
                 #expect(try await store.user(user).logins == [login])
                 #expect(try await store.logins(ofUser: user, after: nil, limit: 10).map(\.handle) == [login])
                 #expect(try await store.providers(ofUser: user) == [provider])

@@ -127,15 +127,17 @@ struct ManifestPartTests {
             #expect(counts.sorted() == [1, 300])
             for login in [scene.logins[0], scene.logins[299]] {
                 #expect(try await reader.session(.login(login)).login == login)
-                #expect(try await reader.session(.userLogin("alice", login)).login == login)
+                #expect(try await reader.session(.login(login, ofUsers: "alice")).login == login)
                 #expect(try await reader.login(login).userId == "alice")
             }
             let unknown = LoginHandle.random()
             await #expect(throws: StoreError.notFound(.login)) {
-                try await reader.session(.userLogin("alice", unknown))
+                try await reader.session(.login(unknown, ofUsers: "alice"))
             }
             let bobs = try await reader.user("bob").logins[0]
-            await #expect(throws: StoreError.notFound(.login)) { try await reader.session(.userLogin("alice", bobs)) }
+            await #expect(throws: StoreError.notFound(.login)) {
+                try await reader.session(.login(bobs, ofUsers: "alice"))
+            }
             let error = await #expect(throws: StoreError.self) { try await reader.session(.user("alice")) }
             guard case .ambiguousLogin(let named)? = error?.code else {
                 Issue.record("\(String(describing: error))")

@@ -14,7 +14,7 @@ import VaultStorage
         let made = try await store.insertLogin(vault.draft("alice"))
         #expect(made.position == .first && made.revision == 1 && !made.isHeld)
         #expect(try await store.login(made.handle) == made)
-        for selector in [LoginSelector.user("alice"), .login(made.handle), .userLogin("alice", made.handle)] {
+        for selector in [LoginSelector.user("alice"), .login(made.handle), .login(made.handle, ofUsers: "ali")] {
             #expect(try await store.session(selector).session == made.session)
         }
         let generation = try await store.updateLogin(made.handle) { state in
@@ -57,7 +57,11 @@ import VaultStorage
         let second = try await store.insertLogin(vault.draft("alice")).handle
         let other = try await store.insertLogin(vault.draft("bob")).handle
         await Self.expect(.ambiguousLogin([first, second])) { _ = try await store.session(.user("alice")) }
-        await Self.expect(.notFound(.login)) { _ = try await store.session(.userLogin("alice", other)) }
+        await Self.expect(.notFound(.login)) { _ = try await store.session(.login(other, ofUsers: "alice")) }
+        await Self.expect(.notFound(.login)) {
+            try await store.changeLogin(.login(other, ofUsers: "alice")) { $0.session.state = .terminated }
+        }
+        #expect(try await store.session(.login(other)).session.state != .terminated)
         #expect(try await store.user("alice").logins == [first, second])
         let listed = try await store.logins(ofUser: "alice", after: nil, limit: 10).map(\.handle)
         #expect(listed.count == 2 && Set(listed) == [first, second])

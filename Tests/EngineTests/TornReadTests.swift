@@ -95,7 +95,7 @@ import VaultCrypto
     }
 
     enum Reading: CaseIterable {
-        case session, sessionOfLogin, namedSession, sessionOfMany, login, loginOfMany, logins, loginsOfMany
+        case session, sessionOfLogin, sessionOfMany, login, loginOfMany, logins, loginsOfMany
         case user, users, userId, providersOfUser, provider, providerByName, providers, trail, trailPage, outbox
         case outboxEntry, replies, intents, keySlots, slotsOfKey, depths, statistics, damage, damagedRow, held, moving
         case pendingLogIns, due, untold, verification, witness, rootRotation
@@ -106,8 +106,7 @@ import VaultCrypto
                 switch self {
                 case .session: for user in ["alice", "bob"] { _ = try await store.session(.user(user)) }
                 case .sessionOfLogin: for login in scene.logins { _ = try await store.session(.login(login)) }
-                case .namedSession: _ = try await store.session(.userLogin("bob", scene.logins[1]))
-                case .sessionOfMany: _ = try await store.session(.userLogin("many", scene.logins[2]))
+                case .sessionOfMany: _ = try await store.session(.login(scene.logins[2], ofUsers: "many"))
                 case .login: for login in scene.logins.prefix(2) { _ = try await store.login(login) }
                 case .loginOfMany: _ = try await store.login(scene.logins[2])
                 case .logins:

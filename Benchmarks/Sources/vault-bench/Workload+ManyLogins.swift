@@ -73,7 +73,7 @@ extension Workload {
     private func readAny(_ count: Int, _ users: UserManager, _ vault: Vault) async throws -> Double {
         let ids = try await vault.user(Self.many).logins
         var drawn = Order(seed: 1, users: ids.count)
-        let order = (0..<count).map { _ in drawn.next() }
+        let order = (0..<count).map { _ in drawn.nextUser() }
         for number in order { _ = try await users.accessToken(for: .login(ids[number])) }
         let reading = try await ContinuousClock().measure {
             for number in order { _ = try await users.accessToken(for: .login(ids[number])) }

@@ -1,6 +1,8 @@
 import Crypto
 import FoundationEssentials
+import HTTPTypes
 import OAuthClient
+import TokenVault
 
 extension Workload {
     /// DPoP proofs, and bare ES256 signatures of as many bytes with a key at hand, in turns. Prints
@@ -27,5 +29,29 @@ extension Workload {
         precondition(bytes > 0)
         let each = Double(count / pieces * pieces)
         print("\(proofs / .nanoseconds(1) / each) \(signatures / .nanoseconds(1) / each)")
+    }
+
+    /// Requests that carry a bound token, of users who have been read before, and as many proofs alone, in turns: each with a key
+    /// that is made of its bytes, as a vault has it. Prints the difference.
+    func authorize(_ order: [String]) async throws {
+        let users = try await users(of: open())
+        let url = "https://api.example/v1/accounts/me"
+        let request = HTTPRequest(method: .get, scheme: "https", authority: "api.example", path: "/v1/accounts/me")
+        let key = DPoPKey.generate().revealRawRepresentation()
+        let token = try AccessToken(String(repeating: "x", count: 1_000))
+        for user in order { _ = try await users.authorize(request, for: .user(user)) }
+        var (requests, proofs) = (Duration.zero, Duration.zero)
+        var bytes = 0
+        for user in order {
+            requests += try await ContinuousClock().measure {
+                bytes += try await users.authorize(request, for: .user(user)).request.headerFields.count
+            }
+            proofs += try ContinuousClock().measure {
+                bytes += try DPoPProof.sign(
+                    key: DPoPKey(rawRepresentation: key), method: .get, url: url, issuedAt: Date(), accessToken: token
+                ).rawValue.utf8.count
+            }
+        }
+        report(requests - proofs, order.count, bytes)
     }
 }

@@ -42,18 +42,24 @@ struct Workload: Sendable {
     }
 
     /// A vault of `logins` users with one login at each provider. Their tokens are good for a day.
-    func make(providers: [String] = ["acme"]) async throws {
+    ///
+    /// - Parameters:
+    ///   - areBound: Whether each login has a DPoP key.
+    ///   - tenant: Whose users and providers they are.
+    func make(providers: [String] = ["acme"], areBound: Bool = false, tenant: Tenant? = nil) async throws {
         try KeyFiles.generate(at: key)
         let opened = try await Vault.create(at: vault, unlockedBy: .keyFile(key))
-        let users = try await users(of: opened)
+        var users = try await users(of: opened)
+        if let tenant { users = users.scoped(to: tenant) }
         for name in providers {
             try await opened.addProvider(
                 ProviderRegistration(
                     name: name, issuer: Issuer("https://\(name).example"),
-                    tokenEndpoint: EndpointURL("https://\(name).example/token"), clientID: ClientID("bench")))
+                    tokenEndpoint: EndpointURL("https://\(name).example/token"), clientID: ClientID("bench")),
+                of: tenant)
         }
         let expiresAt = Date().addingTimeInterval(86_400)
-        try await withThrowingTaskGroup(of: Void.self) { group in
+        try await withThrowingTaskGroup(of: Void.self) { [users] group in
             for worker in 0..<128 {
                 group.addTask {
                     for number in stride(from: worker, to: logins, by: 128) {
@@ -61,7 +67,8 @@ struct Workload: Sendable {
                             _ = try await users.addLogin(
                                 userId: Self.userId(number), provider: name,
                                 accessToken: Self.token(number, generation: 0), expiresAt: expiresAt,
-                                refreshToken: RefreshToken("refresh-\(number)-" + String(repeating: "y", count: 80)))
+                                refreshToken: RefreshToken("refresh-\(number)-" + String(repeating: "y", count: 80)),
+                                tokenType: areBound ? .dpop : nil, dpopKey: areBound ? .generate() : nil)
                         }
                     }
                 }
@@ -71,53 +78,62 @@ struct Workload: Sendable {
         await opened.close()
     }
 
-    /// The users' logins at this provider; nil: their only ones.
+    /// Synchronous reads.
     ///
-    /// - Parameter known: Whether each has been read before, which does not count.
-    func read(_ order: [String], at provider: String? = nil, known: Bool = false, prints: Bool = true) async throws {
+    /// - Parameter known: Whether each user has been read before, which does not count.
+    func read(_ order: [String], known: Bool = false, prints: Bool = true) async throws {
         let users = try await users(of: open())
-        var bytes = 0
-        func pass() async throws {
-            for user in order {
-                let login: LoginRef = if let provider { .user(user, provider: provider) } else { .user(user) }
-                guard let token = try await users.validAccessToken(for: login) else { throw NoToken() }
-                bytes += token.accessToken.reveal().utf8.count
-            }
+        let (elapsed, bytes) = try await time(order, known: known) { user in
+            guard let token = try await users.validAccessToken(for: .user(user)) else { throw NoToken() }
+            return token.accessToken.reveal().utf8.count
         }
-        if known { try await pass() }
-        let elapsed = try await ContinuousClock().measure { try await pass() }
         if prints { report(elapsed, order.count, bytes) }
     }
 
-    /// Users whom this process has never met, each once: those are compared with the trail. `again` measures the second time.
-    func meet(_ count: Int, again: Bool) async throws {
+    /// Users whom this process has never met, each once and in random order: those are compared with the trail.
+    ///
+    /// - Parameter again: Measures the second time.
+    func meet(_ count: Int, _ order: Order, again: Bool) async throws {
+        var order = order
+        try await read((0..<logins).shuffled(using: &order).prefix(count).map(Self.userId), known: again)
+    }
+
+    /// Reads by `accessToken`, as services do.
+    ///
+    /// - Parameter provider: At which of the user's providers; nil: their only one.
+    func await(_ order: [String], at provider: String? = nil, known: Bool = false) async throws {
         let users = try await users(of: open())
-        let order = (0..<min(count, logins)).map { Self.userId($0 * (logins / min(count, logins))) }
-        var bytes = 0
-        func pass() async throws {
-            for user in order {
-                guard let token = try await users.validAccessToken(for: .user(user)) else { throw NoToken() }
-                bytes += token.accessToken.reveal().utf8.count
-            }
+        let (elapsed, bytes) = try await time(order, known: known) { user in
+            let login: LoginRef = if let provider { .user(user, provider: provider) } else { .user(user) }
+            return try await users.accessToken(for: login).accessToken.reveal().utf8.count
         }
-        if again { try await pass() }
-        let elapsed = try await ContinuousClock().measure { try await pass() }
         report(elapsed, order.count, bytes)
     }
 
-    func await(_ order: [String], known: Bool = false) async throws {
-        let users = try await users(of: open())
-        var bytes = 0
-        func pass() async throws {
-            for user in order { bytes += try await users.accessToken(userId: user).accessToken.reveal().utf8.count }
+    /// Logins of a tenant by their ids, each of a user who has been read before.
+    func await(_ order: [String], of tenant: Tenant) async throws {
+        let vault = try await open()
+        let users = try await users(of: vault).scoped(to: tenant)
+        var filter = LoginFilter()
+        filter.tenant = tenant
+        var ids: [String: LoginID] = [:]
+        for try await entry in vault.logins(where: filter, pageSize: 1_000) {
+            if case .login(let login) = entry { ids[login.userId] = login.id }
         }
-        if known { try await pass() }
-        let elapsed = try await ContinuousClock().measure { try await pass() }
+        let (elapsed, bytes) = try await time(order, known: true) { [ids] user in
+            guard let id = ids[user] else { throw NoToken() }
+            return try await users.accessToken(for: .login(id)).accessToken.reveal().utf8.count
+        }
         report(elapsed, order.count, bytes)
     }
 
+    /// Tasks that read the same users, who have been read before.
     func await(_ order: [String], tasks: Int) async throws {
         let users = try await users(of: open())
+        func pass() async throws {
+            for user in order { _ = try await users.accessToken(userId: user) }
+        }
+        try await pass()
         let elapsed = try await ContinuousClock().measure {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<tasks {
@@ -129,6 +145,18 @@ struct Workload: Sendable {
             }
         }
         report(elapsed, tasks * order.count, 1)
+    }
+
+    /// - Parameter known: Whether to do it once before.
+    private func time(
+        _ order: [String], known: Bool, _ work: (String) async throws -> Int
+    ) async throws -> (elapsed: Duration, bytes: Int) {
+        var bytes = 0
+        if known { for user in order { bytes += try await work(user) } }
+        let elapsed = try await ContinuousClock().measure {
+            for user in order { bytes += try await work(user) }
+        }
+        return (elapsed, bytes)
     }
 
     func update(_ order: [String]) async throws {
@@ -210,7 +238,7 @@ struct Workload: Sendable {
         report(elapsed, rows.result.rows, 1)
     }
 
-    private func report(_ elapsed: Duration, _ count: Int, _ bytes: Int) {
+    func report(_ elapsed: Duration, _ count: Int, _ bytes: Int) {
         precondition(bytes > 0)
         let seconds = Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
         print("\(seconds * 1e9 / Double(max(count, 1))) \(count)")

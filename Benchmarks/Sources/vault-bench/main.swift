@@ -11,13 +11,17 @@ import TokenVaultTesting
 //     vault-bench make    VAULT KEY LOGINS
 //     vault-bench read    VAULT KEY LOGINS COUNT SEED     synchronous read of a good token
 //     vault-bench known   VAULT KEY LOGINS COUNT SEED     the same of users who have been read before, which does not count
-//     vault-bench make-two VAULT KEY LOGINS               a vault in which each user has a login at two providers
-//     vault-bench read-one VAULT KEY LOGINS COUNT SEED    synchronous read of the token at one of the two
 //     vault-bench first   VAULT KEY LOGINS COUNT SEED     the same of users whom the process has not met, each once
 //     vault-bench again   VAULT KEY LOGINS COUNT SEED     the same users, once they are known
 //     vault-bench await   VAULT KEY LOGINS COUNT SEED     await users.accessToken(userId:)
 //     vault-bench await-known VAULT KEY LOGINS COUNT SEED of users who have been read before
 //     vault-bench await2  VAULT KEY LOGINS COUNT SEED     the same on two tasks, COUNT each; await4 on four
+//     vault-bench make-three VAULT KEY LOGINS             a vault in which each user has a login at three providers
+//     vault-bench await-one VAULT KEY LOGINS COUNT SEED   the token at one of the three, of users who have been read before
+//     vault-bench make-tenant VAULT KEY LOGINS            a vault of a tenant's users
+//     vault-bench await-tenant VAULT KEY LOGINS COUNT SEED their logins by id, which have been read before
+//     vault-bench make-bound VAULT KEY LOGINS             a vault of tokens that are bound to DPoP keys
+//     vault-bench authorize VAULT KEY LOGINS COUNT SEED   a request with such a token, without the time of its proof
 //     vault-bench update  VAULT KEY LOGINS COUNT SEED     one durable update after the other
 //     vault-bench update64 VAULT KEY LOGINS COUNT SEED    durable updates by 64 callers at a time
 //     vault-bench open    VAULT KEY LOGINS COUNT SEED     open, one read, close
@@ -38,24 +42,34 @@ guard arguments.count >= 5, let logins = isImport ? 0 : Int(arguments[4]) else {
 }
 let workload = Workload(vault: arguments[2], key: arguments[3], logins: logins)
 
+@Sendable func tenant() throws -> Tenant {
+    guard let tenant = Tenant("bench") else { throw NotComplete() }
+    return tenant
+}
+
 @Sendable func run() async throws {
     if arguments[1] == "make" { return try await workload.make() }
-    if arguments[1] == "make-two" { return try await workload.make(providers: ["acme", "globex"]) }
+    if arguments[1] == "make-three" { return try await workload.make(providers: ["acme", "globex", "initech"]) }
+    if arguments[1] == "make-tenant" { return try await workload.make(tenant: tenant()) }
+    if arguments[1] == "make-bound" { return try await workload.make(areBound: true) }
     if arguments[1] == "make-many" { return try await workload.makeMany() }
     if isImport {
         try await arguments[1] == "rows" ? workload.rows(of: arguments[4]) : workload.take(from: arguments[4])
         return print(peakMemory())
     }
     guard arguments.count == 7, let count = Int(arguments[5]), let seed = UInt64(arguments[6]) else { exit(64) }
-    let order = Order(seed: seed, users: max(1, logins)).users(count)
+    let drawn = Order(seed: seed, users: max(1, logins))
+    let order = drawn.users(count)
     switch arguments[1] {
     case "read": try await workload.read(order)
     case "known": try await workload.read(order, known: true)
-    case "read-one": try await workload.read(order, at: "globex")
-    case "first": try await workload.meet(count, again: false)
-    case "again": try await workload.meet(count, again: true)
+    case "first": try await workload.meet(count, drawn, again: false)
+    case "again": try await workload.meet(count, drawn, again: true)
     case "await": try await workload.await(order)
     case "await-known": try await workload.await(order, known: true)
+    case "await-one": try await workload.await(order, at: "globex", known: true)
+    case "await-tenant": try await workload.await(order, of: tenant())
+    case "authorize": try await workload.authorize(order)
     case "await2": try await workload.await(order, tasks: 2)
     case "await4": try await workload.await(order, tasks: 4)
     case "update": try await workload.update(order)

@@ -36,6 +36,9 @@ package struct TenantScope: Hashable, Sendable {
         return QualifiedLogin(choice: choice, scope: self)
     }
 
+    /// How the ids of its users begin in the vault: ids of logins say nothing about their tenant.
+    var userPrefix: String { tenant?.prefix ?? "" }
+
     /// Whether a user of this id, as the vault has it, is one of the tenant.
     func has(_ userId: String) -> Bool { tenant.map { $0.plain(userId) != nil } ?? true }
 

@@ -55,7 +55,7 @@ public struct Tenant: Hashable, Sendable, LosslessStringConvertible {
         return Array(tenant.prefix.utf8)
     }
 
-    private var prefix: String { "\u{1D}\(name)\u{1D}" }
+    var prefix: String { "\u{1D}\(name)\u{1D}" }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {
         switch byte {

@@ -27,32 +27,17 @@ extension Vault {
     /// How the storage finds the login that is meant. Only for a user at a provider it is looked for here.
     func selector(of login: QualifiedLogin) async throws -> LoginSelector {
         switch login.choice {
-        case .login(let id):
-            try await require(id, of: login.scope)
-            return .login(id.handle)
+        case .login(let id): return .login(id.handle, ofUsers: login.scope.userPrefix)
         case .user(let userId): return .user(userId.text)
         case .userAtProvider(let userId, let name):
             return .login(try await session(ofUser: userId, atProvider: name).login)
         }
     }
 
-    /// The login that is meant. One that is named by its id is not read.
+    /// The login that is meant. One that is named by its id is read only to see whose it is.
     func handle(of login: QualifiedLogin) async throws -> LoginHandle {
-        if case .login(let id) = login.choice {
-            try await require(id, of: login.scope)
-            return id.handle
-        }
+        if case .login(let id) = login.choice, login.scope == .whole { return id.handle }
         return try await session(of: login).login
-    }
-
-    /// Ids of logins say nothing about their tenant. A login of another tenant is reported as unknown.
-    private func require(_ id: LoginID, of scope: TenantScope) async throws {
-        guard scope != .whole else { return }
-        try await VaultError.translating {
-            // Neither the refresh token nor the key is opened for this.
-            let user = try await store.session(.login(id.handle)).user
-            guard scope.has(try await store.userId(of: user)) else { throw StoreError.notFound(.login) }
-        }
     }
 
     /// Logins of one user that are looked at: more than anyone has.

@@ -2,12 +2,14 @@ import VaultCrypto
 
 /// The hot read: one point query and two cells.
 extension Reader {
-    func session(ofUser index: BlindIndex, _ wanted: LoginHandle?) throws(StoreError) -> SessionSnapshot {
-        try consistently { () throws(StoreError) in try readSession(ofUser: index, wanted) }
+    func session(ofUser index: BlindIndex) throws(StoreError) -> SessionSnapshot {
+        try consistently { () throws(StoreError) in try readSession(ofUser: index) }
     }
 
-    package func session(ofLogin handle: LoginHandle) throws(StoreError) -> SessionSnapshot {
-        try consistently { () throws(StoreError) in try readSession(ofLogin: handle) }
+    /// - Parameter prefix: How the id of the login's user must begin.
+    package func session(ofLogin handle: LoginHandle, ofUsers prefix: String = "") throws(StoreError) -> SessionSnapshot
+    {
+        try consistently { () throws(StoreError) in try readSession(ofLogin: handle, prefix) }
     }
 
     /// The login of a user at one provider, if exactly one living login is there. Logins at other providers are not
@@ -34,26 +36,24 @@ extension Reader {
     }
 
     @inline(__always)
-    private func readSession(ofUser index: BlindIndex, _ wanted: LoginHandle?) throws(StoreError) -> SessionSnapshot {
+    private func readSession(ofUser index: BlindIndex) throws(StoreError) -> SessionSnapshot {
         let row = try sessionsOfUser()
         row.bind(1, index.bytes)
         defer { row.reset() }
         guard try row.step() else { throw StoreError.notFound(.user) }
         let user = try UserColumns(row)
-        return try withUser(row, user) { view throws(StoreError) in
-            if let wanted { return try named(wanted, row, user, view) }
-            return try only(row, user, view)
-        }
+        return try withUser(row, user) { view throws(StoreError) in try only(row, user, view) }
     }
 
     @inline(__always)
-    private func readSession(ofLogin handle: LoginHandle) throws(StoreError) -> SessionSnapshot {
+    private func readSession(ofLogin handle: LoginHandle, _ prefix: String) throws(StoreError) -> SessionSnapshot {
         let row = try sessionOfLogin()
         row.bind(1, handle.bytes)
         defer { row.reset() }
         guard try row.step() else { throw StoreError.notFound(.login) }
         let user = try UserColumns(row)
         return try withUser(row, user) { view throws(StoreError) in
+            guard unsafe prefix.isEmpty || view.userId.starts(with: prefix.utf8) else { throw .notFound(.login) }
             return try snapshot(row, try LoginColumns(row), user, view)
         }
     }
@@ -105,36 +105,6 @@ extension Reader {
         throw StoreError(
             .ambiguousLogin(candidates.map(\.login)),
             "the user has \(candidates.count) logins and none is named", hint: "name one of them")
-    }
-
-    private func named(
-        _ wanted: LoginHandle, _ row: any RowCursor, _ user: UserColumns, _ view: UserCellView
-    ) throws(StoreError) -> SessionSnapshot {
-        guard !row.isNull(LoginColumns.firstColumn) else { throw try notFound(wanted, user, view) }
-        if view.parts != nil { return try namedAmongMany(wanted, user, view) }
-        repeat {
-            if row.bytes16(LoginColumns.firstColumn + 1) == wanted.bytes {
-                return try snapshot(row, try LoginColumns(row), user, view)
-            }
-        } while try row.step()
-        throw try notFound(wanted, user, view)
-    }
-
-    /// Finds a login by its handle, without reading the user's other rows.
-    private func namedAmongMany(
-        _ wanted: LoginHandle, _ user: UserColumns, _ view: UserCellView
-    ) throws(StoreError) -> SessionSnapshot {
-        let row = try sessionOfLogin()
-        row.bind(1, wanted.bytes)
-        defer { row.reset() }
-        guard try row.step(), row.integer(0) == user.rowID else { throw try notFound(wanted, user, view) }
-        return try snapshot(row, try LoginColumns(row), user, view)
-    }
-
-    private func notFound(
-        _ wanted: LoginHandle, _ user: UserColumns, _ view: UserCellView
-    ) throws(StoreError) -> StoreError {
-        try opener.entry(of: wanted, user, view) == nil ? .notFound(.login) : Self.missingLogin(user)
     }
 
     static func missingLogin(_ user: UserColumns) -> StoreError {

@@ -8,15 +8,11 @@ extension VaultStore {
         switch selector {
         case .user(let id):
             return try await read(ofUser: id, first: .sessionsOfUser) { reader, index throws(StoreError) in
-                try reader.session(ofUser: index, nil)
+                try reader.session(ofUser: index)
             }
-        case .login(let handle):
+        case .login(let handle, let prefix):
             return try await read(.rows(.sessionOfLogin, handle.bytes)) { reader throws(StoreError) in
-                try reader.session(ofLogin: handle)
-            }
-        case .userLogin(let id, let handle):
-            return try await read(ofUser: id, first: .sessionsOfUser) { reader, index throws(StoreError) in
-                try reader.session(ofUser: index, handle)
+                try reader.session(ofLogin: handle, ofUsers: prefix)
             }
         }
     }

@@ -20,8 +20,8 @@ extension VaultStore {
         _ login: LoginSelector, _ body: @escaping @Sendable (inout LoginState) throws -> Void
     ) async throws {
         switch login {
-        case .login(let handle): try await changeLogin(handle, body)
-        case .userLogin: try await changeLogin(try await session(login).login, body)
+        case .login(let handle, ofUsers: ""): try await changeLogin(handle, body)
+        case .login: try await changeLogin(try await session(login).login, body)
         case .user(let id):
             let isDone = BodyResult<Bool>()
             try await perform(.rowsOfUser(.loginsOfUser, id: id)) {

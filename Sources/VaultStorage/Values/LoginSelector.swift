@@ -2,7 +2,6 @@
 package enum LoginSelector: Hashable, Sendable {
     /// The only login of this user that is not terminated.
     case user(String)
-    case login(LoginHandle)
-    /// A login that must belong to this user.
-    case userLogin(String, LoginHandle)
+    /// A login that must belong to a user whose id begins with this text.
+    case login(LoginHandle, ofUsers: String = "")
 }

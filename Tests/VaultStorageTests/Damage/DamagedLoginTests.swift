@@ -36,8 +36,8 @@ import VaultStorage
         await #expect(throws: StoreError.self) { try await store.session(.user("alice")) }
         try fixture.edit(sql.replacing("%", with: "\(row)"))
         #expect(try await store.session(.user("alice")).login == handles[2 - row])
-        #expect(try await store.session(.userLogin("alice", handles[2 - row])).login == handles[2 - row])
-        await #expect(throws: StoreError.self) { try await store.session(.userLogin("alice", handles[row - 1])) }
+        #expect(try await store.session(.login(handles[2 - row], ofUsers: "alice")).login == handles[2 - row])
+        await #expect(throws: StoreError.self) { try await store.session(.login(handles[row - 1], ofUsers: "alice")) }
     }
 
     /// Somebody with write access has put a row before the only one.

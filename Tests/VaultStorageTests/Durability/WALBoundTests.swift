@@ -93,10 +93,10 @@ import VaultStorage
     private static func readEverything(_ store: SQLiteVaultStore) async throws {
         let user = SampleVault.manyLogins[0]
         let handle = try #require(try await store.user(user).logins.first)
-        _ = try await store.session(.userLogin(user, handle))
+        _ = try await store.session(.login(handle, ofUsers: user))
         _ = try await store.session(.login(handle))
         _ = try await store.session(.user(SampleVault.oneLogin))
-        for absent in [LoginSelector.user("nobody"), .user(user), .login(.random()), .userLogin(user, .random())] {
+        for absent in [LoginSelector.user("nobody"), .user(user), .login(.random()), .login(.random(), ofUsers: user)] {
             await #expect(throws: StoreError.self) { try await store.session(absent) }
         }
         _ = try await store.login(handle)

@@ -77,7 +77,7 @@ struct LoginsOfUserTests {
     @Test func oneOfManyIsChosenByItsName() async throws {
         let (fixture, store, handles) = try await vault(logins: 40)
         let last = try #require(handles.first)
-        #expect(try await store.session(.userLogin("alice", last)).login == last)
+        #expect(try await store.session(.login(last, ofUsers: "alice")).login == last)
         let error = await #expect(throws: StoreError.self) { try await store.session(.user("alice")) }
         guard case .ambiguousLogin(let named)? = error?.code else {
             Issue.record("\(String(describing: error))")

@@ -56,7 +56,7 @@ struct RowCacheTests {
 
     @Test func aLoginIsReadOnceAsLongAsNothingChanges() async throws {
         let open = try await Open()
-        for selector in [LoginSelector.user("alice"), .login(open.alice), .userLogin("alice", open.alice)] {
+        for selector in [LoginSelector.user("alice"), .login(open.alice), .login(open.alice, ofUsers: "alice")] {
             try await open.keep(selector)
             for _ in 0..<3 { #expect(try await open.read(selector) == (0, true)) }
         }
@@ -233,11 +233,11 @@ struct RowCacheTests {
             logins.append(try await open.store.insertLogin(open.fixture.draft("many", "m\(number)")).handle)
         }
         for login in logins + logins {
-            let session = try await open.store.session(.userLogin("many", login))
+            let session = try await open.store.session(.login(login, ofUsers: "many"))
             #expect(session.login == login)
         }
         try await Self.change(logins[3], in: open.store)
-        #expect(try await open.store.session(.userLogin("many", logins[3])).session.attempts == 1)
+        #expect(try await open.store.session(.login(logins[3], ofUsers: "many")).session.attempts == 1)
     }
 
     /// Two stores at one file: one changes logins, the other reads them, and no reader sees less than what was acknowledged

@@ -22,7 +22,7 @@ struct LoginTests {
         #expect(snapshot.session == draft.session)
         #expect(snapshot.isRefreshable && snapshot.isDPoPBound && !snapshot.isHeld)
         #expect(try await store.session(.login(inserted.handle)) == snapshot)
-        #expect(try await store.session(.userLogin("alice", inserted.handle)) == snapshot)
+        #expect(try await store.session(.login(inserted.handle, ofUsers: "alice")) == snapshot)
         #expect(try await store.verify().findings == [])
     }
 
@@ -117,7 +117,7 @@ struct LoginTests {
         let second = try await store.insertLogin(fixture.draft("alice", "two"))
         let error = await #expect(throws: StoreError.self) { try await store.session(.user("alice")) }
         #expect(error?.code == .ambiguousLogin([first.handle, second.handle]))
-        #expect(try await store.session(.userLogin("alice", second.handle)).session == second.session)
+        #expect(try await store.session(.login(second.handle, ofUsers: "alice")).session == second.session)
         try await store.updateLogin(first.handle) { $0.session.state = .terminated }
         #expect(try await store.session(.user("alice")).login == second.handle)
         try await store.updateLogin(second.handle) { $0.isRemoved = true }
