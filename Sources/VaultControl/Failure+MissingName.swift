@@ -54,6 +54,7 @@ extension Failure {
         guard let login else { return failure }
         if let reason = StateWords.terminationReason(login), message == "the login was ended" {
             failure.message = "the login \(login.id) was terminated as \(reason)"
+            failure.status = .loginDead
         }
         let (update, logIn) = ("vaultctl token update", "; or ask the user to log in again: vaultctl login begin")
         failure.hints = failure.hints.map { hint in

@@ -70,6 +70,7 @@ struct RequestTests {
         (#"{"user":"alice","user":"bob"}"#, 400, "invalidArgument"),
         (#"{"usr":"alice"}"#, 400, "invalidArgument"),
         (#"{"user":"alice","deadline":-1}"#, 400, "invalidArgument"),
+        (#"{"user":"alice","deadline":301}"#, 400, "invalidArgument"),
         (#"{"user":"alice","deadline":"1s"}"#, 400, "invalidArgument"),
         (#"{"user":"alice","tenant":"a b"}"#, 400, "invalidArgument"),
         (#"["alice"]"#, 400, "invalidArgument"),

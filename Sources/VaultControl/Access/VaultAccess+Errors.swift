@@ -81,7 +81,7 @@ extension VaultAccess {
             key.map { key in
                 var failure = Failure(error)
                 // A program that printed no reason.
-                if failure.message.contains(" ended with exit code "), failure.message.last?.isNumber == true {
+                if failure.message.contains(" ended "), failure.message.last?.isNumber == true {
                     failure.hints.append("to see why, run it by hand, as this user and in /")
                 }
                 if !failure.message.contains(key.origin) { failure.message += " (\(key.origin))" }

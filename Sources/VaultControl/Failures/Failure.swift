@@ -1,6 +1,6 @@
 /// Why a command ends early: a sentence, hints and the exit code.
 struct Failure: Error {
-    let status: ExitStatus
+    var status: ExitStatus
     /// A stable word for programs, in JSON output.
     let code: String
     /// One sentence, lower case, without a full stop.

@@ -28,10 +28,15 @@ package enum Credential {
                 .keySourceFailed, "a credential's name is one file name, without a slash",
                 hint: "use the name before the colon in LoadCredential=")
         }
-        guard let directory, directory.hasPrefix("/") else {
+        guard let directory, !directory.isEmpty else {
             throw VaultCryptoError(
                 .keySourceFailed, "this process has no credentials: \(variable) is not set",
                 hint: "start it as a systemd service with LoadCredential=, or use a key file")
+        }
+        guard directory.hasPrefix("/") else {
+            throw VaultCryptoError(
+                .keySourceFailed, "\(variable) is a relative path, and must be an absolute one",
+                hint: "systemd sets it for a service with LoadCredential=; by hand, use a key file")
         }
         return directory + "/" + name
     }

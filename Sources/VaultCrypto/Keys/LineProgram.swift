@@ -84,7 +84,7 @@ package final class LineProgram {
             try wait(forRoom: false, until: deadline)
         }
         guard let status = process.exitCode(until: deadline) else { throw notInTime }
-        guard status == 0 else { throw program.failed("ended with exit code \(status)") }
+        guard status == 0 else { throw program.failed(OperatorProgram.end(status)) }
     }
 
     // MARK: Streams
@@ -151,7 +151,7 @@ package final class LineProgram {
 
     private func ended(after count: Int, of wanted: Int) -> VaultCryptoError {
         let code = process.exitCode(until: .now + .seconds(2))
-        let how = code.map { "ended with exit code \($0)" } ?? "closed its output"
+        let how = code.map(OperatorProgram.end) ?? "closed its output"
         return program.failed("\(how) after \(count) of \(wanted) lines")
     }
 

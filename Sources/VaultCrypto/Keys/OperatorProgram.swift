@@ -121,7 +121,12 @@ package struct OperatorProgram: Sendable {
         let words = outcome.errors.isEmpty ? "" : ": \(outcome.errors.replacing("\n", with: "; "))"
         // It failed twice, because it was run again.
         let code: VaultCryptoError.Code = outcome.status == Self.tryAgain ? .keySourceBusy : .keySourceFailed
-        return failed("ended with exit code \(outcome.status)\(words)", code)
+        return failed(Self.end(outcome.status) + words, code)
+    }
+
+    /// - Parameter status: Its exit code, or 128 and the number of a signal, as shells have it.
+    static func end(_ status: Int32) -> String {
+        status > 128 ? "was ended by signal \(status - 128)" : "ended with exit code \(status)"
     }
 
     private var shown: String { KeyFileReader.shown(arguments[0]) }

@@ -128,10 +128,10 @@ package enum Contract {
         case .words(let words):
             schema.add("type", "string")
             schema.add("enum", words)
-        case .seconds:
+        case .seconds(let most):
             schema.add("type", "number")
             schema.add("minimum", 0)
-            schema.add("maximum", 1_000_000_000)
+            schema.add("maximum", most)
         case .number:
             schema.add("type", "integer")
             schema.add("minimum", 0)

@@ -8,10 +8,10 @@ extension Operation {
     private static let purpose: [Field] = [
         Field("scope", .text(longest: 4_096), "Less than what was granted, separated by spaces."),
         Field("resource", .text(longest: 2_048), "The resource that the token is for (RFC 8707)."),
-        Field("minimumValidity", .seconds, "For how long the token must be valid."),
+        Field("minimumValidity", .seconds(), "For how long the token must be valid."),
         Field(
-            "deadline", .seconds,
-            "How long to wait for a renewal at most: by default 30 seconds, and never more than 300. The renewal goes on."
+            "deadline", .seconds(most: 300),
+            "How long to wait for a renewal at most: by default 30 seconds. The renewal goes on."
         ),
     ]
 
@@ -87,8 +87,6 @@ extension Operation {
 }
 
 extension Call {
-    private static let longestDeadline = 300.0
-
     func token(_ verb: PolicyClient.Verb) async throws -> (VaultToken, UserManager) {
         try await token(PolicyQuestion(verb))
     }
@@ -113,7 +111,7 @@ extension Call {
         }
         return TokenRequest(
             minimumValidity: values.number("minimumValidity").map { .milliseconds(Int($0 * 1000)) },
-            deadline: .milliseconds(Int(min(values.number("deadline") ?? 30, Self.longestDeadline) * 1000)),
+            deadline: .milliseconds(Int((values.number("deadline") ?? 30) * 1000)),
             resource: values.text("resource"), scope: scope)
     }
 

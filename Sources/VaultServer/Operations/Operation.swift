@@ -54,7 +54,7 @@ struct Operation: Sendable {
         indirect enum Kind: Sendable {
             case text(longest: Int)
             case words([String])
-            case seconds
+            case seconds(most: Int = 1_000_000_000)
             case number
             case flag
             /// A short text for each name.
@@ -153,14 +153,10 @@ extension Call.Values {
         switch (field.kind, value) {
         case (_, .ambiguous): throw .invalid("\(field.name) is there twice")
         case (.text, .string(let text)), (.words, .string(let text)): try take(text, field)
-        case (.seconds, .number(let text)), (.number, .number(let text)):
-            guard let number = Double(text), (0...1e9).contains(number) else {
-                throw .invalid("\(field.name) is not between 0 and 1000000000")
-            }
-            if case .number = field.kind, number != number.rounded() {
-                throw .invalid("\(field.name) is not a whole number")
-            }
-            all.append((field.name, .number(number)))
+        case (.seconds(let most), .number(let text)): try take(text, upTo: most, field)
+        case (.number, .number(let text)):
+            try take(text, upTo: 1_000_000_000, field)
+            guard Double(text)?.rounded() == Double(text) else { throw .invalid("\(field.name) is not a whole number") }
         case (.flag, .bool(let flag)): all.append((field.name, .flag(flag)))
         case (.texts, .object(let object)):
             var texts: [String: String] = [:]
@@ -173,6 +169,13 @@ extension Call.Values {
             all.append((field.name, .texts(texts)))
         default: throw .invalid("\(field.name) is not \(field.kind.noun)")
         }
+    }
+
+    private mutating func take(_ text: String, upTo most: Int, _ field: Operation.Field) throws(Problem) {
+        guard let number = Double(text), (0...Double(most)).contains(number) else {
+            throw .invalid("\(field.name) is not between 0 and \(most)")
+        }
+        all.append((field.name, .number(number)))
     }
 
     private mutating func take(_ text: String, _ field: Operation.Field) throws(Problem) {

@@ -22,11 +22,15 @@ package enum PrivateFile {
     /// The start of such an error for the vault's own files.
     private static let refusal = "the vault is refused: "
 
-    package static func check(_ status: FileStatus, _ path: String, _ name: String = "it") throws(StoreError) {
+    /// The file that the caller named.
+    private static let itself = "it"
+
+    /// - Parameter name: What it is, if it belongs to another file.
+    package static func check(_ status: FileStatus, _ path: String, _ name: String = itself) throws(StoreError) {
         guard status.kind != .symbolicLink else {
             // Do not advise removing a system link.
             let isOfSystem = ["/dev/", "/proc/", "/sys/"].contains(where: path.hasPrefix)
-            let target = name == "it" ? NamedFile(path).resolved : nil
+            let target = name == Self.itself ? NamedFile(path).resolved : nil
             throw refused(
                 "\(name) is a symbolic link",
                 isOfSystem
@@ -35,7 +39,11 @@ package enum PrivateFile {
                         ?? "name the file itself, or remove the link: \(path)")
         }
         guard status.kind != .directory else {
-            throw refused("\(name) is a directory", "name a file in it: \(path)\(path.hasSuffix("/") ? "" : "/")NAME")
+            throw refused(
+                "\(name) is a directory",
+                name == Self.itself
+                    ? "name a file in it: \(path)\(path.hasSuffix("/") ? "" : "/")NAME"
+                    : "this program made no directory of this name: move it away: \(path)")
         }
         guard status.kind == .regular else {
             // Do not advise moving a device.

@@ -113,6 +113,17 @@ import VaultMigrations
         #expect(error?.code == .rollbackSuspected)
     }
 
+    /// SQLite's own ways of copying count the changes of the schema anew.
+    @Test func aCopyThatSQLiteMadeIsWhole() async throws {
+        let fixture = try VaultFixture()
+        let login = try await fixture.populateBriefly("alice")
+        try fixture.edit("PRAGMA schema_version = 1; PRAGMA wal_checkpoint(TRUNCATE)")
+        let store = try fixture.open()
+        #expect(try await store.verify().findings.isEmpty)
+        try await store.updateLogin(login) { $0.session.label = "changed" }
+        #expect(try await store.verify().findings.isEmpty)
+    }
+
     /// As when another process brings the schema up to date and closes the vault, between the look at the log's size and
     /// the look at what is in it.
     @Test func aLogThatHasJustBeenEmptiedFits() async throws {

@@ -50,6 +50,16 @@ struct RefusalTests {
         #expect(code { _ = try fixture.open() } == .damaged)
     }
 
+    @Test(arguments: ["-wal", "-shm", "-journal", ".lock"])
+    func aDirectoryInPlaceOfACompanionIsToBeMovedAway(suffix: String) async throws {
+        let fixture = try await closedVault()
+        try? FileManager.default.removeItem(atPath: fixture.path + suffix)
+        try FileManager.default.createDirectory(atPath: fixture.path + suffix, withIntermediateDirectories: false)
+        let error = #expect(throws: StoreError.self) { try fixture.open() }
+        #expect(error?.code == .unsafeFile)
+        #expect(error?.hint?.hasSuffix("move it away: \(fixture.path)\(suffix)") == true, "\(error?.hint ?? "")")
+    }
+
     @Test func aDirectoryAndADeviceAreRefused() throws {
         let fixture = try VaultFixture()
         for path in [fixture.directory.path, "/dev/null", "", fixture.directory.file("no/vault.db"), "/tmp/.."] {

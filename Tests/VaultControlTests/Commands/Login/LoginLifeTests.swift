@@ -96,6 +96,8 @@ struct LoginLifeTests {
             #expect(shown["terminationReason"] as? String == "unauthorized")
             try await world.fails(.loginDead, "login", "terminate", login, "--reason", "unauthorized", "--yes")
             try await world.fails(.usage, "login", "terminate", login, "--reason", "bored", "--yes")
+            let refused = try await world.fails(.loginDead, "token", "get", "--user", "alice")
+            #expect(refused.error.contains("was terminated as unauthorized"), "\(refused.error)")
             #expect(
                 try await world.ok("events", "--json").output.contains(#""reason":"unauthorized""#))
             let removed = try await world.ok("login", "revoke", login, "--yes")
