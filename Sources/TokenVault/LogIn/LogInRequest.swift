@@ -132,6 +132,8 @@ struct CheckedLogIn {
 
     /// The scope to ask for; nil: the provider's.
     let scope: Scope?
+    /// The user; nil: the vault does not have them yet.
+    var user: UserHandle?
     /// The protected resource that the login will be for.
     var resource: String?
     /// With an addition to the scope: the other log-ins that ask this login's user for more.
@@ -153,12 +155,12 @@ extension UserManager {
         case .user(let userId, let name):
             let (userId, name) = (try names.user(userId).text, names.provider(name))
             try ArgumentCheck.requireOneTenant(userId, name)
-            try await refuseDisabled(userId)
+            let user = try await refuseDisabled(userId)
             let provider = try await VaultError.translating { try await vault.store.provider(named: name) }
             return CheckedLogIn(
                 request: request, userId: userId, provider: provider, label: label, context: context,
                 values: try provider.record.valuesForLogIn(request.variables), target: nil, keepsKey: nil,
-                scope: request.scope, resource: request.resource)
+                scope: request.scope, user: user, resource: request.resource)
         case .login(let login, let acceptsOtherAccount):
             let (stored, provider) = try await replaceable(login)
             // Who has asked the resource knows that it has moved back.
@@ -181,7 +183,7 @@ extension UserManager {
                 request: request, userId: stored.userId, provider: provider, label: nil, context: context,
                 values: values, target: ReplacedLogin(stored, acceptsOtherAccount: acceptsOtherAccount),
                 keepsKey: stored.keepsKey(provider.record.dpop),
-                scope: try scope(of: request, into: stored, pending),
+                scope: try scope(of: request, into: stored, pending), user: stored.user,
                 resource: stored.session.resource ?? request.resource, pending: pending)
         }
     }

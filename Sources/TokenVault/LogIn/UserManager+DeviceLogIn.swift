@@ -39,6 +39,7 @@ extension UserManager {
         var grant = GrantRequest(
             userId: logIn.userId, provider: provider, code: nil, verifier: verifier, redirectURI: nil,
             scope: scope?.description, key: key, label: logIn.label)
+        grant.user = logIn.user
         grant.deviceCode = codes.deviceCode
         grant.resources = parameters.resources
         grant.maximumAge = parameters.maximumAge
@@ -93,7 +94,10 @@ extension UserManager {
 
     /// Polls once. Tokens are stored before anything else happens, cancelled or not.
     private func poll(_ logIn: DeviceLogIn, _ nonces: inout [String: String]) async throws -> DeviceAnswer {
-        try await refuseDisabled(logIn.grant.userId)
+        let user = try await refuseDisabled(logIn.grant.userId)
+        if let begunFor = logIn.grant.user, begunFor != user {
+            throw VaultError(StoreError.notFound(.authorizationRequest))
+        }
         if let target = logIn.grant.target { try await requireReplaceable(target) }
         guard let code = logIn.grant.deviceCode, vault.flightStarted() else {
             throw VaultError(.closed, now: vault.now)

@@ -6,6 +6,8 @@ import VaultStorage
 /// The data for turning an authorization code into a login.
 struct GrantRequest: Sendable {
     let userId: String
+    /// The user when the log-in began, who may be erased before it is completed. Nil: they did not exist.
+    var user: UserHandle?
     let provider: StoredProvider
     /// Nil for a log-in on another device.
     let code: AuthorizationCode?
@@ -47,12 +49,14 @@ struct GrantRequest: Sendable {
 /// The code was certainly not used.
 struct GrantNotSent: Error {
     let reason: VaultError
+    var user: UserHandle?
 }
 
 extension UserManager {
     /// Uses the code, once, and stores its tokens before anything else happens.
     func obtain(_ request: GrantRequest) async throws -> (login: Login, claims: IDTokenClaims?) {
-        try await refuseDisabled(request.userId)
+        var request = request
+        request.user = try await refuseDisabled(request.userId)
         if let target = request.target { try await requireReplaceable(target) }
         guard vault.flightStarted() else { throw VaultError(.closed, now: vault.now) }
         defer { vault.flightEnded() }
@@ -119,7 +123,7 @@ extension UserManager {
         case .partial(let partial): await discardForRevocation(partial.refreshToken, nil, request)
         case .transient(let failure):
             if case .notSent(let code) = failure.cause {
-                return GrantNotSent(reason: VaultError(unsent: code))
+                return GrantNotSent(reason: VaultError(unsent: code), user: request.user)
             }
         case .misconfigured: _ = await context.findWorkingSecret(of: request.provider, within: ReplayPolicy().budget)
         default: break
@@ -155,6 +159,7 @@ extension UserManager {
         var draft = LoginDraft(
             userId: request.userId, provider: request.provider.handle, session: session, refresh: refresh,
             key: request.key.map { KeyRecord($0, nonces: attempt.nonces) })
+        draft.user = request.user
         draft.auditEvents = [AuditEvent(.loginCreated, facts: ReplyFacts(logIn: draft))]
         do {
             let login =
@@ -188,13 +193,16 @@ extension UserManager {
         throw VaultError(.storageFailed, "the login could not be stored")
     }
 
-    func refuseDisabled(_ userId: String) async throws {
+    /// - Returns: The user; nil: the vault does not have them yet.
+    @discardableResult
+    func refuseDisabled(_ userId: String) async throws -> UserHandle? {
         do throws(StoreError) {
-            guard try await vault.store.user(userId).status == .active else {
-                throw StoreError(.userDisabled, "the user is disabled")
-            }
+            let user = try await vault.store.user(userId)
+            guard user.status == .active else { throw StoreError(.userDisabled, "the user is disabled") }
+            return user.handle
         } catch {
             guard error.code == .notFound(.user) else { throw VaultError(error) }
+            return nil
         }
     }
 

@@ -68,7 +68,7 @@ extension UserManager {
                 binding: SecretBytes(utf8: request.isPlainStepUp ? binding.reveal() : ""), urlExpiresAt: urlExpiresAt)
         }
         let sealed = record
-        try await VaultError.translating { try await vault.store.putAuthorizationRequest(sealed) }
+        try await VaultError.translating { try await vault.store.putAuthorizationRequest(sealed, of: logIn.user) }
         return AuthorizationRequest(
             url: text, state: url.state.reveal(), binding: binding, urlExpiresAt: urlExpiresAt.date,
             expiresAt: record.expiresAt.date, redirectURI: record.redirectURI,
@@ -199,13 +199,13 @@ extension UserManager {
             return CompletedLogIn(login, names, context: request.context, claims: claims, profile)
         } catch let error as GrantNotSent {
             // The code was not used: the same callback may be completed again.
-            try await putBack(request)
+            try await putBack(request, of: error.user)
             throw error.reason
         }
     }
 
-    private func putBack(_ request: AuthorizationRequestRecord) async throws {
-        try await VaultError.translating { try await vault.store.putAuthorizationRequest(request) }
+    private func putBack(_ request: AuthorizationRequestRecord, of user: UserHandle? = nil) async throws {
+        try await VaultError.translating { try await vault.store.putAuthorizationRequest(request, of: user) }
     }
 
     /// Returns the code, if the callback is from the server that was asked (RFC 9700 §4.4): checked by its name, and by

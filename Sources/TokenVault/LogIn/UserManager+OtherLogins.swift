@@ -22,9 +22,10 @@ extension UserManager {
                     refreshToken: SecretBytes(utf8: token.reveal()),
                     refreshExpiresAt: issued.refreshExpiresIn.map { obtainedAt.advanced(by: $0) })
             }
-            let draft = LoginDraft(
+            var draft = LoginDraft(
                 userId: request.userId, provider: request.provider.handle, session: session, refresh: refresh,
                 key: nil)
+            draft.user = request.user
             do {
                 if let known = await knownLogin(like: other, beside: login, request) {
                     _ = try await replace(known, with: draft, request)

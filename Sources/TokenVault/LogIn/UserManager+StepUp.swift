@@ -37,21 +37,8 @@ extension UserManager {
 
     /// The log-ins that have been begun, by whichever process, to ask this login's user for more.
     func pendingStepUps(into login: LoginHandle) async throws -> [AuthorizationRequestRecord] {
-        var (found, last): ([AuthorizationRequestRecord], Int64?) = ([], nil)
-        repeat {
-            let after = last
-            let page = try await VaultError.translating {
-                try await vault.store.pendingLogIns(after: after, limit: Self.pageOfRequests)
-            }
-            found += page.requests.filter {
-                $0.target?.login == login && $0.stepUp != nil && $0.expiresAt > vault.now
-            }
-            last = page.requests.count == Self.pageOfRequests ? page.last : nil
-        } while last != nil
-        return found
+        try await vault.pendingLogIns { $0.target?.login == login && $0.stepUp != nil }
     }
-
-    private static let pageOfRequests = 256
 
     /// A log-in that asks for the same, or for more, and that the user can still complete: its URL is given out again.
     func pendingStepUp(like logIn: CheckedLogIn) throws -> AuthorizationRequest? {
@@ -73,6 +60,30 @@ extension UserManager {
             url: url, state: state, binding: try VaultError.translatingValues { try BrowserBinding(binding) },
             urlExpiresAt: stepUp.urlExpiresAt.date, expiresAt: pending.expiresAt.date, redirectURI: pending.redirectURI,
             issuer: logIn.provider.record.requiresIssuerInCallback ? logIn.provider.record.issuer : nil)
+    }
+}
+
+extension Vault {
+    private static let pageOfRequests = 256
+
+    /// The log-ins that can still be completed.
+    func pendingLogIns(
+        where isWanted: (AuthorizationRequestRecord) -> Bool
+    ) async throws -> [AuthorizationRequestRecord] {
+        var (found, last): ([AuthorizationRequestRecord], Int64?) = ([], nil)
+        repeat {
+            let after = last
+            let page = try await VaultError.translating {
+                try await store.pendingLogIns(after: after, limit: Self.pageOfRequests)
+            }
+            found += page.requests.filter { $0.expiresAt > now && isWanted($0) }
+            last = page.requests.count == Self.pageOfRequests ? page.last : nil
+        } while last != nil
+        return found
+    }
+
+    package func pendingLogIns(of userId: String) async throws -> Int {
+        try await pendingLogIns { $0.userId.utf8.elementsEqual(userId.utf8) }.count
     }
 }
 

@@ -39,7 +39,7 @@ extension UserManager {
     }
 
     /// Erases a user: the key of everything that is sealed for them is destroyed, and their rows with it. Their grants
-    /// are revoked. The vault's files may still hold earlier, sealed states of the rows for a while.
+    /// are revoked, and log-ins that they have begun can no longer be completed. The vault's files may still hold earlier, sealed states of the rows for a while.
     /// Backups made before still hold what they hold.
     ///
     /// Damaged rows are discarded, the user's own row too, and the report names the logins whose grants could
@@ -59,6 +59,12 @@ extension UserManager {
             return await finishErasure(plans)
         } catch let error as VaultError where error.code == .quarantined {
             return try await discardUser(userId.text)
+        } catch let error as VaultError where error.code == .unknownUser {
+            // They may have begun a first log-in.
+            guard try await VaultError.translating({ try await vault.store.eraseNewcomer(userId.text) }) else {
+                throw error
+            }
+            return await finishErasure([])
         }
     }
 

@@ -45,6 +45,10 @@ extension UserManager {
             if !report.isComplete { erasure.incomplete += 1 }
             progress(erasure.users)
         }
+        // A provider that remains could still make these users again.
+        for newcomer in Set(try await vault.pendingLogIns { scoped.names.has($0.userId) }.map(\.userId)) {
+            _ = try await VaultError.translating { try await vault.store.eraseNewcomer(newcomer) }
+        }
         for provider in try await vault.providers(of: tenant)
         where try await !removed(provider.name, of: tenant) {
             erasure.remainingProviders.append(provider.name)

@@ -35,13 +35,24 @@ extension WriteTransaction {
         return DiscardedRow(row: row, rowCount: rows.count, hash: hash, logins: logins)
     }
 
-    func discardUser(_ index: BlindIndex) throws(StoreError) -> DiscardedRow {
+    func discardUser(_ userId: String) throws(StoreError) -> DiscardedRow {
+        let index = try index(ofUserId: userId)
         let row = try tables.cursor(.userByIndex)
         let id = try row.withBinding(1, index.bytes) { () throws(StoreError) in
             guard try row.step() else { throw StoreError.notFound(.user) }
             return row.integer(0)
         }
+        try endPendingLogIns(of: userId)
         return try discard(.row(.user, id: id))
+    }
+
+    /// Erases a user who has begun to log in and has no row yet.
+    ///
+    /// - Returns: Whether there was such a log-in.
+    func eraseNewcomer(_ userId: String) throws(StoreError) -> Bool {
+        guard try endPendingLogIns(of: userId) > 0 else { return false }
+        try audit(AuditEvent(.userErased), about: AuditSubject())
+        return true
     }
 
     private static func discardingEvent(_ row: DamagedRow, _ hash: [UInt8]) -> AuditEvent {

@@ -1,6 +1,8 @@
 /// A login to insert. The user is created if the vault has none with this id.
 package struct LoginDraft: Sendable {
     package var userId: String
+    /// The user when the log-in began, who may have been erased since. Nil: any.
+    package var user: UserHandle?
     package var provider: ProviderHandle?
     package var session: SessionRecord
     package var refresh: RefreshRecord?

@@ -102,13 +102,21 @@ extension VaultStore {
 
     /// Discards the damaged row of a user, found by the user's id.
     package func discardDamagedUser(_ id: String) async throws -> DiscardedRow {
-        try await write { try $0.discardUser($0.index(ofUserId: id)) }
+        try await write { try $0.discardUser(id) }
+    }
+
+    /// Erases a user who has pending log-ins and nothing else. Returns false if there is none.
+    package func eraseNewcomer(_ id: String) async throws -> Bool {
+        try await write { try $0.eraseNewcomer(id) }
     }
 
     // MARK: Journals
 
-    package func putAuthorizationRequest(_ record: AuthorizationRequestRecord) async throws {
-        try await write { try $0.put(record) }
+    /// - Parameter user: The user when the log-in began: refused if they were erased since. Nil: any.
+    package func putAuthorizationRequest(
+        _ record: AuthorizationRequestRecord, of user: UserHandle? = nil
+    ) async throws {
+        try await write { try $0.put(record, of: user) }
     }
 
     /// Takes a pending log-in once. It is never returned after its expiry, or to another browser or user than the one

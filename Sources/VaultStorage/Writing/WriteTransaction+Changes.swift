@@ -12,6 +12,7 @@ extension WriteTransaction {
         _ drafted: DraftedLogin, of known: OpenUser?, _ index: BlindIndex
     ) throws(StoreError) -> StoredLogin {
         let draft = drafted.draft
+        if let user = draft.user { try require(user, in: known) }
         var login: SealedLogin
         var user: OpenUser
         // Cells that were sealed before all logins were held would be held as well.

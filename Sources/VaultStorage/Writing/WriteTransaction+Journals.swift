@@ -12,13 +12,12 @@ extension WriteTransaction {
     /// without an account, and each click is a commit.
     package static let mostPendingLogIns = 20
 
-    func put(_ record: AuthorizationRequestRecord) throws(StoreError) {
-        try sweepAuthorizationRequests()
-        for id in try pendingLogIns(of: record.userId).dropFirst(Self.mostPendingLogIns - 1) {
-            let delete = try tables.cursor(.deletesByNumber[.authorizationRequest])
-            delete.bind(1, id)
-            try delete.run()
+    func put(_ record: AuthorizationRequestRecord, of user: UserHandle? = nil) throws(StoreError) {
+        if let user {
+            try require(user, in: try loadUserOfAnyTime(index(ofUserId: record.userId)))
         }
+        try sweepAuthorizationRequests()
+        try deleteLogIns(try pendingLogIns(of: record.userId).dropFirst(Self.mostPendingLogIns - 1))
         let index = indexes(of: record.state).current
         let cell = try seal(record, under: index)
         let insert = try tables.cursor(.insertAuthorizationRequest)
@@ -48,6 +47,40 @@ extension WriteTransaction {
             if record.userId == userId { own.append(id) }
         }
         return own
+    }
+
+    private func deleteLogIns(_ rows: some Sequence<Int64>) throws(StoreError) {
+        let delete = try tables.cursor(.deletesByNumber[.authorizationRequest])
+        for row in rows {
+            delete.bind(1, row)
+            try delete.run()
+        }
+    }
+
+    /// Ends all pending log-ins of a user, however many others have: completing one would make the user again.
+    ///
+    /// - Returns: How many there were.
+    @discardableResult
+    func endPendingLogIns(of userId: String) throws(StoreError) -> Int {
+        try sweepAuthorizationRequests()
+        let row = try tables.cursor(.authorizationRequests)
+        row.bind(2, .max)
+        let own = try row.withBinding(1, .min) { () throws(StoreError) in
+            var own: [Int64] = []
+            while try row.step() {
+                // A damaged log-in belongs to no user.
+                guard let record = try? opener.authorizationRequest(row) else { continue }
+                if record.userId.utf8.elementsEqual(userId.utf8) { own.append(row.integer(3)) }
+            }
+            return own
+        }
+        try deleteLogIns(own)
+        return own.count
+    }
+
+    /// Refuses a log-in whose user was erased since it began.
+    func require(_ user: UserHandle, in found: OpenUser?) throws(StoreError) {
+        guard found?.columns.handle == user else { throw .notFound(.authorizationRequest) }
     }
 
     func seal(_ record: AuthorizationRequestRecord, under index: BlindIndex) throws(StoreError) -> [UInt8] {

@@ -164,6 +164,7 @@ extension WriteTransaction {
     /// sealed.
     func erase(_ user: OpenUser, telling tale: Tale) throws(StoreError) {
         try deleteUser(user.columns.rowID)
+        try endPendingLogIns(of: user.id)
         var user = user
         // Higher than each state that could be put back, in which this one existed.
         let last = max(user.columns.revision, try AuditTrail(opener).lastRevision(of: user.columns.handle))

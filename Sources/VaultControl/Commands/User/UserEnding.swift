@@ -36,6 +36,10 @@ struct UserEnding: ParsableArguments {
             return await Count.of(try vault.user(id).logins.count, "login")
         } catch let error as VaultError where error.code == .quarantined && endsDamaged {
             return "all logins, none of which can be read or revoked"
+        } catch let error as VaultError where error.code == .unknownUser && endsDamaged {
+            let pending = try await vault.pendingLogIns(of: id)
+            guard pending > 0 else { throw error }
+            return Count.of(pending, "pending log-in")
         }
     }
 }

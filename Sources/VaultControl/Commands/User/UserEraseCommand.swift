@@ -8,7 +8,7 @@ struct UserEraseCommand: VaultCommand {
         commandName: "erase",
         abstract: "End all of a user's logins, and destroy what the vault knows about the user.",
         discussion: """
-            Destroys the user's key, so nothing about the user can be read from this file again. A backup holds that \
+            Also ends the log-ins that the user has begun. Destroys the user's key, so nothing about the user can be read from this file again. A backup holds that \
             key, too: with the backup and a key that opened the vault when it was made, the user can still be read. \
             --dry-run names the backups that hold the user, and so does the command itself: destroy them.
 
@@ -64,11 +64,19 @@ struct UserEraseCommand: VaultCommand {
     }
 
     private func plan(_ access: VaultAccess, _ invocation: Invocation) async throws {
-        let (user, backups) = try await access.open { vault in
-            (try await vault.user(ending.qualified), try await vault.backups(holding: ending.qualified))
+        let id = ending.qualified
+        let (logins, pending, backups) = try await access.open { vault in
+            let pending = try await vault.pendingLogIns(of: id)
+            do {
+                return (try await vault.user(id).logins, pending, try await vault.backups(holding: id))
+            } catch let error as VaultError where error.code == .unknownUser && pending > 0 {
+                // A restored backup has no pending log-ins.
+                return ([], pending, [])
+            }
         }
         let record: OutputRecord = [
-            Field("user", user.id), Field("logins", user.logins.map(\.description)).words(user.logins.count),
+            Field("user", id), Field("logins", logins.map(\.description)).words(logins.count),
+            Field("pendingLogIns", pending).label("pending log-ins"),
             .data("isDryRun", true), Field("backups", backups.map(BackupRecords.record)).words(backups.count),
             Field("snapshots", snapshots(access).map(\.path)).words(snapshots(access).count)
                 .label("copies from before a migration"),
