@@ -44,7 +44,14 @@ public enum Discovery {
         do throws(HTTPTransportError) {
             reply = try await transport.exchange(request, body: [], limits: limits)
         } catch {
-            throw DiscoveryError(error.code == .tooLarge ? .tooLarge : .unreachable, transportError: error)
+            switch error.code {
+            case .tooLarge: throw DiscoveryError(.tooLarge, transportError: error)
+            case .undecodable, .protocolViolation:
+                throw DiscoveryError(
+                    .malformed, transportError: error,
+                    finding: "the metadata document cannot be read: \(error.code.words)")
+            default: throw DiscoveryError(.unreachable, transportError: error)
+            }
         }
         switch reply.response.status.code {
         case 200:

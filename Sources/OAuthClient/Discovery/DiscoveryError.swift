@@ -30,7 +30,7 @@ public struct DiscoveryError: Error, Hashable, Sendable, CustomStringConvertible
     public let code: Code
     /// The faulty member of the document.
     public let member: String?
-    /// For ``Code/unreachable`` and ``Code/tooLarge``.
+    /// For ``Code/unreachable``, ``Code/tooLarge``, and ``Code/malformed`` where the reply itself cannot be read.
     public let transportError: HTTPTransportError?
     /// The issuer that the document names, for ``Code/issuerMismatch``, or the origin of the endpoint, for
     /// ``Code/insecureEndpoint``: untrusted text, printable and at most 200 characters.

@@ -12,11 +12,12 @@ extension ServerMetadata {
         guard document.count <= ReplyRules.maximumBodyBytes, let object = try? JSONObject(document: document) else {
             throw DiscoveryError(.malformed, finding: Self.stranger(document))
         }
+        let reader = MetadataReader(object: object, allowsInsecureLoopback: allowsInsecureLoopback)
         guard case .string(let named)? = object["issuer"] else {
+            if case .ambiguous? = object["issuer"] { throw reader.fault("issuer", "is not text") }
             throw DiscoveryError(.malformed, member: "issuer", finding: "the metadata document names no issuer")
         }
         guard named == issuer.rawValue else { throw DiscoveryError(.issuerMismatch, named: named) }
-        let reader = MetadataReader(object: object, allowsInsecureLoopback: allowsInsecureLoopback)
         var unread: [String] = []
         guard let tokenEndpoint = try reader.endpoint("token_endpoint") else {
             throw DiscoveryError(.missingEndpoint, member: "token_endpoint")
@@ -129,7 +130,11 @@ private struct MetadataReader {
         }
     }
 
-    private func fault(_ member: String, _ words: String) -> DiscoveryError {
-        DiscoveryError(.malformed, member: member, finding: "the metadata document's \(member) \(words)")
+    func fault(_ member: String, _ words: String) -> DiscoveryError {
+        var words = words
+        if case .ambiguous? = object[member], object.names.count(where: { $0 == member }) > 1 {
+            words = "is given more than once, with different values"
+        }
+        return DiscoveryError(.malformed, member: member, finding: "the metadata document's \(member) \(words)")
     }
 }

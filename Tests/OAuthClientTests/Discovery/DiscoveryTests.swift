@@ -186,6 +186,14 @@ struct DiscoveryTests {
         await #expect(throws: DiscoveryError(.serverError, status: 503)) {
             try await metadata(ScriptedTransport(reply(503), reply(404), reply(404)))
         }
+        for broken in [HTTPTransportError.Code.undecodable, .protocolViolation] {
+            let failure = HTTPTransportError(.maybeSent, broken)
+            let error = await #expect(throws: DiscoveryError.self) {
+                try await metadata(ScriptedTransport([.failure(failure), .reply(reply(404)), .reply(reply(404))]))
+            }
+            #expect(error?.code == .malformed)
+            #expect(error?.description == "the metadata document cannot be read: \(broken.words)")
+        }
         let tooLong = HTTPTransportError(.maybeSent, .tooLarge)
         await #expect(throws: DiscoveryError(.tooLarge, transportError: tooLong)) {
             try await metadata(ScriptedTransport([.failure(tooLong), .reply(reply(404)), .reply(reply(404))]))

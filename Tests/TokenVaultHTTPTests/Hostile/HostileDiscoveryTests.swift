@@ -86,7 +86,16 @@ struct HostileDiscoveryTests {
                 testDescription: "a cut",
                 steps: [
                     .readRequest, .write("HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{"),
-                ], code: .unreachable),
+                ], code: .malformed),
+            Case(
+                testDescription: "an unknown compression",
+                steps: [
+                    .readRequest,
+                    .write("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 2\r\n\r\n{}"),
+                ], code: .malformed),
+            Case(
+                testDescription: "another protocol", steps: [.readRequest, .write("SSH-2.0-OpenSSH_9.6\r\n")],
+                code: .malformed),
             Case(testDescription: "no answer", steps: [.readRequest, .waitForPeer], code: .unreachable, isSlow: true),
             Case(testDescription: "a server error", steps: [.readRequest, .reply(503)], code: .serverError),
         ]
