@@ -73,15 +73,21 @@ package struct TokenAttempt: Sendable {
     private static func fault(of reply: HTTPReply, _ outcome: TokenOutcome) -> String? {
         let body = ReplyBody(reply, format: .automatic)
         switch outcome {
-        case .misconfigured(.wrongTokenType):
-            // A longer one may be a token in the wrong member.
-            return body["token_type"].text.map {
-                $0.utf8.count <= 8 ? "a token of the type \($0)" : "a token of an unknown type"
-            }
+        case .misconfigured(.wrongTokenType): return tokenType(in: body)
+        case .partial(let tokens) where tokens.cause == .wrongTokenType: return tokenType(in: body)
+        case .partial(let tokens) where tokens.cause == .unusableAccessToken:
+            return "a reply without a usable access token"
         case .inDoubt(.unreadableBody), .inDoubt(.unusableTokens):
             if body.isEmpty { return "an empty reply" }
             return reply.body.isWebPage ? "a web page (HTML)" : "a reply without a usable access token"
         default: return nil
+        }
+    }
+
+    private static func tokenType(in body: ReplyBody) -> String? {
+        // A longer one may be a token in the wrong member.
+        body["token_type"].text.map {
+            $0.utf8.count <= 8 ? "a token of the type \($0)" : "a token of an unknown type"
         }
     }
 

@@ -5,6 +5,11 @@ extension VaultError {
     init(logIn outcome: TokenOutcome, _ answer: ProviderAnswer?) {
         let again = "begin the log-in again"
         switch outcome {
+        case .misconfigured(.wrongTokenType): self.init(wrongTokenType: answer)
+        case .misconfigured(.refused(let code)) where code != .unauthorizedClient:
+            self.init(
+                .providerMisconfigured, "the provider refused this log-in's request",
+                hint: "check the redirect URI, the scope and the parameters of this log-in", answer: answer)
         case .misconfigured:
             self.init(
                 .providerMisconfigured, "the provider refused this client",
@@ -22,11 +27,22 @@ extension VaultError {
             self.init(.logInRefused, "the provider refused the scope", hint: again, answer: answer)
         case .dead:
             self.init(.logInRefused, "the provider refused the authorization code", hint: again, answer: answer)
+        case .partial(let tokens) where tokens.cause == .wrongTokenType:
+            self.init(wrongTokenType: answer)
         case .partial:
-            self.init(.protocolViolation, "the provider's reply has no access token that may be used", answer: answer)
+            self.init(
+                .protocolViolation, "the provider's reply has no access token that may be used", hint: again,
+                answer: answer)
         case .success:
             self.init(.protocolViolation, "the provider's reply cannot be used", hint: again, answer: answer)
         }
+    }
+
+    init(wrongTokenType answer: ProviderAnswer?, retryAfter: Duration? = nil) {
+        self.init(
+            .providerMisconfigured, "the provider gave a token of a type that this login cannot use",
+            hint: "check at the provider which type of token this client gets: Bearer and DPoP can be used",
+            retryAfter: retryAfter, answer: answer)
     }
 
     private init(logIn failure: TransientFailure, _ answer: ProviderAnswer?) {

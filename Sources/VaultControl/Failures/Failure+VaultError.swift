@@ -106,7 +106,7 @@ extension Failure {
     }
 
     private static let secretInBody =
-        "if the secret is right, the server may read it from the body alone: "
+        "if the client has a secret, and it is right, the server may read it from the body alone: "
         + "vaultctl provider update NAME --client-auth client_secret_post --client-secret -"
 
     /// The same, without advice about a secret that this provider's client does not send like that.
@@ -145,7 +145,10 @@ extension Failure {
         if error.code == .insecure {
             hints = [Self.loopbackHint]
         } else if error.subject == "redirect URI" {
-            hints = ["use a whole URI without a fragment, such as https://app.example/callback"]
+            hints = [
+                "use a whole URI without a fragment, such as https://app.example/callback: https, http on this machine, or "
+                    + "an app's own scheme with a dot in it"
+            ]
         } else if error.subject == "client key" {
             hints = ["use a private key in PEM form (-----BEGIN PRIVATE KEY-----): P-256, or RSA of at least 2048 bits"]
         } else if error.subject == "API origin" {
@@ -154,10 +157,10 @@ extension Failure {
                     + "after the *"
             ]
         } else if error.subject.contains("issuer") || error.subject.contains("endpoint") {
-            let path = error.subject.contains("endpoint") ? "/token" : ""
+            let (path, query) = error.subject.contains("endpoint") ? ("/token", "") : ("", "query, ")
             hints = [
-                "use a URL such as https://login.acme.example\(path), without blanks, user and fragment, and with a port "
-                    + "between 1 and 65535 if any"
+                "use a URL such as https://login.acme.example\(path), in ASCII, without blanks, user, \(query)and fragment, "
+                    + "and with a port between 1 and 65535 if any"
             ]
         } else if error.code == .forbiddenCharacter {
             hints = ["copy it again: a line break, a blank or a quotation mark may have come along"]

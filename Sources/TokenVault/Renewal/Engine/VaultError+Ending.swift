@@ -47,10 +47,7 @@ extension VaultError {
         case .failed(.clientRefused):
             self.init(.providerMisconfigured, "the provider refused this client", hint: Self.registrationHint)
         case .failed(.misconfigured) where current.session.lastRefusal?.isOfUnusableReply == true:
-            self.init(
-                .providerMisconfigured, "the provider gave a token of a type that this login cannot use",
-                hint: "check at the provider which type of token this client gets: Bearer and DPoP can be used",
-                retryAfter: retryAfter)
+            self.init(wrongTokenType: nil, retryAfter: retryAfter)
         case .failed(.misconfigured):
             self.init(
                 .providerMisconfigured, "the provider refused what was asked for this login",
