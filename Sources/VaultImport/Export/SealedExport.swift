@@ -17,6 +17,7 @@ public struct SealedExport: ExportSink {
     public init(_ shape: ExportShape, at path: String, for recipients: [String]) throws {
         let file = try ExportFile(path)
         let seal = try SealedOutput(for: recipients) { try file.write($0) }
+        try seal.begin()
         shaped = try ShapedExport(shape) { try seal.write($0) }
         self.file = file
         self.seal = seal
@@ -40,16 +41,17 @@ package final class SealedOutput {
     private let writer: AgeWriter
     private let output: ([UInt8]) throws -> Void
 
-    /// - Throws: ``ExportError``, and errors of `output`.
-    package init(for recipients: [String], to output: @escaping ([UInt8]) throws -> Void) throws {
+    package init(for recipients: [String], to output: @escaping ([UInt8]) throws -> Void) throws(ExportError) {
         do throws(VaultCryptoError) {
             writer = try AgeWriter(for: try Self.recipients(recipients))
         } catch {
             throw ExportError(.malformedRecipient, error.message, hint: error.hint)
         }
         self.output = output
-        try output(writer.header)
     }
+
+    /// Writes the header. The caller may still ask before this.
+    package func begin() throws { try output(writer.header) }
 
     /// Checks recipients before anything else is done.
     package static func check(_ recipients: [String]) throws(ExportError) {

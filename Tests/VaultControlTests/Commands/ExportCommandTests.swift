@@ -29,6 +29,8 @@ import VaultControl
             let arguments = ["export", "--for", Self.recipient, "--out", path]
             let unasked = try await world.fails(.usage, arguments)
             #expect(unasked.error.contains("--yes") && !FileManager.default.fileExists(atPath: path))
+            let stream = try await world.fails(.usage, "export", "--for", Self.recipient, "--out", "-")
+            #expect(stream.error.contains("--yes") && stream.output.isEmpty)
             let plan = try await world.ok(arguments + ["--dry-run", "--json"]).json
             #expect(plan["exported"] as? Int == 2 && plan["isDryRun"] as? Bool == true)
             #expect(!FileManager.default.fileExists(atPath: path))

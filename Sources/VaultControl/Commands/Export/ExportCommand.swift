@@ -107,6 +107,7 @@ struct ExportCommand: VaultCommand {
                 ? "If the copy is renewed, too, both lose the logins. Copy the tokens"
                 : "The vault no longer renews what it hands over. Hand the logins over to \(Printable.shortened(to))",
             isFinal: false, invocation)
+        try target.begin()
         let progress = Progress("exporting", on: invocation.console, isQuiet: invocation.isQuiet)
         let summary = try await access.open { vault in
             defer { progress.finish() }

@@ -33,6 +33,9 @@ final class ExportTarget {
         self.seal = seal
     }
 
+    /// Nothing is written before.
+    func begin() throws { try seal?.begin() }
+
     func write(_ bytes: [UInt8]) throws { try output(bytes) }
 
     func finish() throws {
