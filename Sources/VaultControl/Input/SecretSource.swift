@@ -83,6 +83,14 @@ struct SecretReader {
     ///
     /// - Parameter title: its name in a prompt, such as `Access token`.
     mutating func read(_ title: String, from source: SecretSource) throws -> String {
+        do { return try content(title, of: source) } catch let failure as Failure where failure.status == .usage {
+            // As with key files: nothing that opens a vault was read.
+            let opens = ["Key", "Target's passphrase"].contains(title) || title.hasPrefix("Passphrase")
+            throw opens ? Failure(.keyMalformed, failure.message, hints: failure.hints) : failure
+        }
+    }
+
+    private mutating func content(_ title: String, of source: SecretSource) throws -> String {
         var source = source
         if case .standardInput = source {
             try claimInput()

@@ -26,7 +26,7 @@ enum StartingConditions {
             guard let descriptor = value.flatMap({ Int32($0) }), descriptor >= 0 else { continue }
             let stream = BorrowedDescriptor(descriptor)
             let purpose = stream.purpose
-            let status: ExitStatus = name == "--key-fd" ? .key : .usage
+            let status: ExitStatus = ["--key-fd", "--passphrase-fd"].contains(name) ? .key : .usage
             let isRead = name != "--plain-to-fd"
             let wasClosed = stream.isStandardStream && filled.load(ordering: .relaxed) && isRead
             guard let purpose, !wasClosed || purpose != .writing else {

@@ -26,7 +26,9 @@ struct ProgramTests {
     @Test func streamsAndDescriptorsThatAreNotOpenAreNamed() async throws {
         let harness = try await BadInputTests.filled()
         for (command, status, words) in [
-            ("status --key - <&-", 1, "standard input is closed"), ("status >&-", 10, "standard output is closed"),
+            ("status --key - <&-", 7, "standard input is closed"),
+            ("status --passphrase - <&-", 7, "standard input is closed"),
+            ("status >&-", 10, "standard output is closed"),
             ("status --key-fd 9", 7, "file descriptor 9 is not open (--key-fd)"),
             ("status --key-fd=0 <&-", 7, "file descriptor 0 is not open (--key-fd)"),
             ("key add --new-passphrase-fd 3 3>\"$dir/x\"", 1, "file descriptor 3 is open for writing alone"),

@@ -52,7 +52,8 @@ struct KeySourceTests {
         let token = try harness.file("token", Harness.marker + "token")
         let cases: [([String], String, [String: String], Int32, String)] = [
             ([], "", ["TOKENVAULT_KEY": line], 1, "--allow-environment-key"),
-            (["--key", "x"], "", [:], 1, "command line"), (["--key", "-"], "", [:], 1, "the key is empty"),
+            (["--key", "x"], "", [:], 1, "command line"), (["--key", "-"], "", [:], 7, "the key is empty"),
+            (["--passphrase", "-"], "", [:], 7, "the passphrase is empty"),
             (["--key", "-"], String(line.dropLast(9)), [:], 7, "cut short"),
             (["--key", "-"], "hello", [:], 7, "not a key file"),
             (["--key-command", "cat"], "", [:], 1, "JSON array"), (["--key-command", "[]"], "", [:], 1, "JSON array"),
