@@ -28,7 +28,7 @@ public enum CommandLineTool {
         let interrupts = Interrupts(on: console) { work.cancel() }
         let status = await work.value
         if stoppedAsMeant.load(ordering: .relaxed) { return status.rawValue }
-        return interrupts.exitCode ?? status.rawValue
+        return withExtendedLifetime(interrupts) { Interrupts.exitCode ?? status.rawValue }
     }
 
     /// Whether a signal stopped a program that is meant to end that way.

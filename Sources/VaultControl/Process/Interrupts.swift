@@ -11,11 +11,8 @@ import Synchronization
 struct Interrupts {
     private static let signals: [Signal] = [.interrupt, .terminate, .hangUp]
 
-    private final class Record: Sendable {
-        let history = Mutex(SignalHistory())
-    }
+    private static let history = Mutex(SignalHistory())
 
-    private let record = Record()
     private let sources: [any DispatchSourceSignal]
     /// A stopped program continues.
     private let resumption = DispatchSource.makeSignalSource(signal: Signal.resume.number, queue: .global())
@@ -31,9 +28,9 @@ struct Interrupts {
         resumption.setEventHandler { InputWait.resume(on: console) }
         resumption.resume()
         for (source, number) in zip(sources, Self.signals.map(\.number)) {
-            source.setEventHandler { [record] in
+            source.setEventHandler {
                 if number == Signal.hangUp.number, let action = Self.hangUpAction.withLock({ $0 }) { return action() }
-                let meaning = record.history.withLock { $0.take(number, at: .now) }
+                let meaning = Self.history.withLock { $0.take(number, at: .now) }
                 let isWaiting = InputWait.interrupt()
                 if meaning == .stopNow || isWaiting {
                     InputWait.restoreTerminal()
@@ -51,8 +48,8 @@ struct Interrupts {
     }
 
     /// The exit code that a shell expects of a program ended by a signal; nil if no signal came.
-    var exitCode: Int32? {
-        record.history.withLock { $0.first.map { 128 + $0.number } }
+    static var exitCode: Int32? {
+        history.withLock { $0.first.map { 128 + $0.number } }
     }
 }
 

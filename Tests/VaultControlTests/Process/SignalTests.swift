@@ -74,6 +74,23 @@ struct SignalTests {
         }
     }
 
+    @Test func theDocumentHasTheExitCodeOfASignal() async throws {
+        try await World.with { world in
+            let script = """
+                for signal in TERM HUP; do
+                  "$vaultctl" login device --user alice --provider acme --json >"$dir/out" 2>"$dir/err" &
+                  until [ -s "$dir/err" ]; do sleep 0.1; done
+                  kill -$signal $!
+                  wait $!
+                  echo "$signal $? $(cat "$dir/out")"
+                done
+                """
+            let result = try await Program(harness: world.harness).shell(script)
+            let document = #"{"error":{"code":"interrupted","message":"interrupted","hints":[],"exitCode":"#
+            #expect(result.output == "TERM 143 \(document)143}}\nHUP 129 \(document)129}}\n", "\(result.error)")
+        }
+    }
+
     /// A crash report shows registers and memory, and with a terminal it offers a debugger.
     @Test func crashSignalsEndTheProgramWithoutAWord() async throws {
         let harness = try Harness()
