@@ -30,7 +30,7 @@ struct ImportCheckCommand: VaultCommand {
         let pass = try await ImportPass.run(source, adopt ? .adopt : .check, reportOptions, global, invocation)
         let adopted = pass.result[.followed]
         if adopted > 0 { invocation.note("\(Count.of(adopted, "login")) took the source's tokens") }
-        guard let failure = pass.renewalBySource(source, invocation) else {
+        guard let failure = pass.failure else {
             return invocation.note("the source has renewed no login that is the vault's own")
         }
         throw invocation.end(afterOutput: failure)

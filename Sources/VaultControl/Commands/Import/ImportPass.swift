@@ -10,6 +10,8 @@ struct ImportPass {
     let otherSource: String?
     /// Whether any login of the vault came from this source.
     var isKnownSource = true
+    /// What a check has found.
+    var failure: Failure?
 
     init(
         _ source: ImportSource, into vault: Vault, _ options: ImportRunOptions, _ report: ReportWriter,
@@ -81,7 +83,8 @@ struct ImportPass {
             return try await ImportPass(source, into: $0, options.taking(purpose, as: name), report, invocation)
         }
         pass.isKnownSource = isKnown
-        try report.end(ImportRecords.record(pass.result, of: source, name: name))
+        if purpose != .compare { pass.failure = pass.renewalBySource(options, invocation) }
+        try report.end(ImportRecords.record(pass.result, of: source, name: name) + (pass.failure?.ending ?? []))
         return pass
     }
 }

@@ -77,47 +77,50 @@ struct ImportRunCommand: VaultCommand {
             }
             return (pass, quiet >= 2)
         }
-        try report.end(ImportRecords.record(pass.result, of: source, name: name) + [.data("isDryRun", dryRun)])
+        var advice = RejectAdvice.lines(for: pass.result, of: self.source.tenant, known)
+        if let other = pass.otherSource {
+            advice.append("if it is the source \(Printable.shortened(other)): --name \(Printable.shortened(other))")
+        }
+        let failure = failure(pass, isQuiet: isQuiet, advice, invocation)
+        try report.end(
+            ImportRecords.record(pass.result, of: source, name: name) + [.data("isDryRun", dryRun)]
+                + (failure?.ending ?? []))
         if held > 0 {
             invocation.note(
                 "\(Count.of(held, "login")) that \(held == 1 ? "was" : "were") there still "
                     + "\(held == 1 ? "belongs" : "belong") to the source; to take \(held == 1 ? "it" : "them"): "
                     + "vaultctl import accept \(Printable.argument(name)) --source-is-gone")
         }
-        try end(pass, isQuiet: isQuiet, name, known, invocation)
+        if dryRun { invocation.note("nothing was changed") }
+        // A source without a usable row has them as hints.
+        if failure?.status != .usage {
+            for line in advice { invocation.warn(line) }
+        }
+        if let failure { throw invocation.end(afterOutput: failure) }
+        try end(pass.result, name, invocation)
     }
 
-    private func end(
-        _ pass: ImportPass, isQuiet: Bool, _ name: String, _ known: [String], _ invocation: Invocation
-    ) throws {
+    /// Nil if rows could be used, and no other system renews them.
+    private func failure(
+        _ pass: ImportPass, isQuiet: Bool, _ advice: [String], _ invocation: Invocation
+    ) -> Failure? {
         let result = pass.result
-        if dryRun { invocation.note("nothing was changed") }
         let usable = result[.added] + result[.followed] + result[.unchanged]
-        var advice = RejectAdvice.lines(for: result, of: source.tenant, known)
-        if let other = pass.otherSource {
-            advice.append("if it is the source \(Printable.shortened(other)): --name \(Printable.shortened(other))")
-        }
         guard result.rows == 0 || usable > 0 || result.reasons.isEmpty else {
-            throw invocation.end(
-                afterOutput: Failure(
-                    .usage, code: "nothingUsable", "no row of the source could be used",
-                    hints: advice
-                        + ["see why, row by row: --report FILE", "what each source needs: man tokenvault-import"]))
+            return Failure(
+                .usage, code: "nothingUsable", "no row of the source could be used",
+                hints: advice + ["see why, row by row: --report FILE", "what each source needs: man tokenvault-import"])
         }
-        for line in advice { invocation.warn(line) }
-        if let failure = pass.renewalBySource(self.source, isRehearsal: dryRun, invocation) {
-            throw invocation.end(afterOutput: failure)
-        }
-        guard isQuiet else {
-            throw invocation.end(
-                afterOutput: Failure(
-                    .partlyDone, code: "sourceNotQuiet",
-                    "the source still renews: \(Count.of(result[.followed] + result[.added], "login")) changed between two "
-                        + "readings",
-                    hints: [
-                        "stop what renews there, and run this again; man tokenvault-import says how, for each source"
-                    ]))
-        }
+        if let failure = pass.renewalBySource(source, isRehearsal: dryRun, invocation) { return failure }
+        guard !isQuiet else { return nil }
+        return Failure(
+            .partlyDone, code: "sourceNotQuiet",
+            "the source still renews: \(Count.of(result[.followed] + result[.added], "login")) changed between two "
+                + "readings",
+            hints: ["stop what renews there, and run this again; man tokenvault-import says how, for each source"])
+    }
+
+    private func end(_ result: ImportResult, _ name: String, _ invocation: Invocation) throws {
         if final {
             invocation.hint(
                 "renew ten of them here and see what happens: vaultctl import accept \(Printable.argument(name)) --probe 10"

@@ -70,9 +70,8 @@ struct ImportBench {
         let result = try await harness.run(arguments, sourceLocation: sourceLocation)
         #expect(result.status != 0, "\(result.output)", sourceLocation: sourceLocation)
         let json = try await harness.run(arguments + ["--json"], sourceLocation: sourceLocation).json
-        // Where no row could be used, the document is the reading.
-        let unusable = result.error.contains("no row of the source") ? ["code": "nothingUsable"] : nil
-        let error = json["error"] as? [String: Any] ?? unusable
+        let error = json["error"] as? [String: Any]
+        if let error { #expect(error["exitCode"] as? Int == Int(result.status), sourceLocation: sourceLocation) }
         let hints = (error?["hints"] as? [String])?.joined(separator: "\n") ?? ""
         return (error?["code"] as? String ?? "", result.error + hints)
     }
