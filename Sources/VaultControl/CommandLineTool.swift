@@ -76,6 +76,7 @@ public enum CommandLineTool {
                     try await prepared.run(invocation)
                 }
             } else {
+                try CommandNames.requireVerb(of: type(of: command), arguments)
                 try command.run()
             }
             return .success

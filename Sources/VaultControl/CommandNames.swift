@@ -42,6 +42,19 @@ enum CommandNames {
         }
     }
 
+    /// Refuses a noun alone, whose help a script would take for success. `vaultctl` alone prints its help.
+    static func requireVerb(of command: any ParsableCommand.Type, _ arguments: [String]) throws(Failure) {
+        guard command.isGroup, command != RootCommand.self else { return }
+        let path = (["vaultctl"] + arguments.prefix { !$0.hasPrefix("-") }).joined(separator: " ")
+        throw Failure(
+            .usage, "a command is missing after \(path)",
+            hints: [list(command.configuration.subcommands), "\(path) --help lists all commands"])
+    }
+
+    private static func list(_ commands: [any ParsableCommand.Type]) -> String {
+        "its commands are: " + commands.compactMap { $0.configuration.commandName }.joined(separator: ", ")
+    }
+
     private static let elsewhere = [
         "audit search": "filter the log: vaultctl audit list --user ID, --login ID, --kind KIND, --since 2h",
         "audit tail": "follow the log: vaultctl audit list --follow",
@@ -263,7 +276,7 @@ enum CommandNames {
         if let other = other(Array(words), isClear: !meant.isEmpty) {
             hints = [other]
         } else if meant.isEmpty, path != "vaultctl", !known.isEmpty {
-            hints = ["its commands are: " + known.compactMap { $0.configuration.commandName }.joined(separator: ", ")]
+            hints = [list(known)]
         }
         if let dash = ParserError.dash([name]) { hints = [dash] }
         if FileKind(name) == .vault {

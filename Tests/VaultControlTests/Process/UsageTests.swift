@@ -33,6 +33,7 @@ struct UsageTests {
     /// In one line, with a hint that leads on from there.
     @Test(arguments: [
         (["--json"], "no command specified", "vaultctl --help lists all commands"),
+        (["login", "--json"], "a command is missing after vaultctl login", "its commands are: "),
         (["--quiet", "stats"], "vaultctl has no command 'stats'", "did you mean: vaultctl status"),
         (
             ["login", "--json", "lst"], "vaultctl login has no command 'lst'",
