@@ -39,19 +39,23 @@ extension Failure {
         return failure
     }
 
-    /// The failure with the login and its user in the hints' commands, and with what ended a terminated login; nil if
-    /// it is none about a login.
+    /// The failure with the login, its user and its provider in the hints' commands, and with what ended a terminated
+    /// login; nil if nothing is to be named.
     func namingLogin(_ arguments: [String], in vault: Vault) async -> Failure? {
         let codes: [VaultError.Code] = [
             .refreshFailed, .lostResponse, .notRefreshable, .needsUserInteraction, .userDisabled, .notLoggedIn,
         ]
-        guard codes.contains(where: { $0.name == code }), let given = GivenArguments(arguments) else { return nil }
+        let isOfLogin = codes.contains { $0.name == code }
+        let isUnnamed = hints.contains { hint in [" LOGIN", " USER", " NAME"].contains { hint.contains($0) } }
+        guard isOfLogin || isUnnamed, let given = GivenArguments(arguments) else { return nil }
         let login = await Self.login(given, in: vault)
-        var failure = self
+        var failure = naming(Failure.provider(arguments) ?? login?.provider)
         if let user = given.value(of: "--user").map({ given.qualified($0) }) ?? login?.userId {
             failure.hints = failure.hints.map { $0.replacing(" USER", with: " \(Printable.argument(user))") }
         }
         guard let login else { return failure }
+        failure.hints = failure.hints.map { $0.replacing(" LOGIN", with: " \(login.id)") }
+        guard isOfLogin else { return failure }
         if let reason = StateWords.terminationReason(login), message == "the login was ended" {
             failure.message = "the login \(login.id) was terminated as \(reason)"
             failure.status = .loginDead
@@ -67,7 +71,7 @@ extension Failure {
 
     private static func login(_ given: GivenArguments, in vault: Vault) async -> Login? {
         let id: LoginID?
-        if let text = given.value(of: "LOGIN") ?? given.value(of: "--into") {
+        if let text = ["LOGIN", "--login", "--into"].lazy.compactMap({ given.value(of: $0) }).first {
             id = try? await LoginSelection.id(text, in: vault)
         } else {
             guard let user = given.value(of: "--user") else { return nil }

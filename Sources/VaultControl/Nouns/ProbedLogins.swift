@@ -6,7 +6,9 @@ struct ProbedLogins {
 
     var count: Int { probes.count }
 
-    var hasFailure: Bool { probes.contains { $0.error != nil } }
+    var hasFailure: Bool { failed != nil }
+
+    var failed: LoginID? { probes.first { $0.error != nil }?.login }
 
     /// Renews one login, regardless of its access token's remaining lifetime.
     mutating func renew(_ login: LoginID, _ users: UserManager) async {

@@ -115,8 +115,8 @@ struct ImportAcceptCommand: VaultCommand {
                     "stop the other system, then take its tokens: vaultctl import check SOURCE --name "
                         + "\(Printable.argument(name)) --adopt")
             }
-            if probes.hasFailure {
-                invocation.hint("check it before you continue: vaultctl login show LOGIN")
+            if let login = probes.failed {
+                invocation.hint("check it before you continue: vaultctl login show \(login)")
                 throw ExitRequest(status: .partlyDone)
             }
             if probe != nil, acceptance.count > 0 {

@@ -37,7 +37,8 @@ struct LoginSalvageCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         if used == nil || revealed == nil, let reply = used ?? revealed {
-            try ShortID.check(reply, noun: "reply id", of: "the kept replies: vaultctl login salvage LOGIN")
+            let login = selection.login.map { Printable.argument($0) } ?? "LOGIN"
+            try ShortID.check(reply, noun: "reply id", of: "the kept replies: vaultctl login salvage \(login)")
         }
         switch (used, revealed) {
         case (nil, nil): try await list(invocation)

@@ -176,8 +176,12 @@ struct RequestCommand: VaultCommand {
                 try await ReplyPrinter(includesHead: include, invocation: invocation).print(response)
                 if !follow { Self.note(redirect: status, to: response.head.headerFields[.location], invocation) }
                 // Why no newer token was sent says more than the status.
-                if let failure = response.renewalFailure { throw invocation.end(afterOutput: Failure(failure)) }
-                if let challenge = response.stepUp { throw invocation.end(afterOutput: Self.stepUp(challenge)) }
+                if let failure = response.renewalFailure {
+                    throw invocation.end(afterOutput: Failure(await invocation.explain(failure, users.vault)))
+                }
+                if let challenge = response.stepUp {
+                    throw invocation.end(afterOutput: Self.stepUp(challenge, response.token?.login))
+                }
                 if let scope = response.missingScope, !scope.isEmpty, let token = response.token {
                     throw invocation.end(afterOutput: Self.moreScope(scope, token.login, status))
                 }
@@ -275,11 +279,12 @@ struct RequestCommand: VaultCommand {
         return .login(token.login)
     }
 
-    private static func stepUp(_ challenge: StepUpChallenge) -> Failure {
+    private static func stepUp(_ challenge: StepUpChallenge, _ login: LoginID?) -> Failure {
         let classes = challenge.contextClasses.map { " --acr \(Printable.escape($0))" }.joined()
         let age = challenge.maximumAge.map { " --max-age \($0.components.seconds)s" } ?? ""
+        let whom = login.map { "--into \($0)" } ?? "--user ID --provider NAME"
         return Failure(
             .provider, code: "stepUpRequired", challenge.description,
-            hints: ["ask the user to log in again: vaultctl login begin --user ID --provider NAME\(classes)\(age)"])
+            hints: ["ask the user to log in again: vaultctl login begin \(whom)\(classes)\(age)"])
     }
 }

@@ -48,7 +48,8 @@ import VaultControl
             try await world.ok("import", "run", path, "--name", "web")
             #expect(try await Self.logins(world) == 3)
             let held = try await world.fails(.rollback, "token", "get", "--user", "alice", "--reveal")
-            #expect(held.error.contains("vaultctl login show LOGIN"))
+            let alice = try await world.ok("login", "list", "--user", "alice").output.prefix { $0 != "\t" }
+            #expect(held.error.contains("vaultctl login show \(alice)"))
             #expect(try await world.ok("login", "show", "--user", "alice").output.contains("vaultctl import accept"))
             let status = try await world.ok("import", "status", "--json").json["sources"] as? [[String: Any]]
             #expect(status?.first?["held"] as? Int == 3 && status?.first?["source"] as? String == "web")
