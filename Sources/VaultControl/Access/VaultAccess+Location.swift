@@ -108,7 +108,8 @@ extension VaultAccess {
         }
         guard !NamedFile(directory).exists else { return }
         throw Failure(
-            .notFound, "there is no directory \(Printable.path(directory)) for the new vault (TARGET)",
+            .machine, code: "directoryMissing",
+            "there is no directory \(Printable.path(directory)) for the new vault (TARGET)",
             hints: [PathName.adviceToMake(directory)])
     }
 

@@ -151,8 +151,7 @@ struct InitCommand: VaultCommand {
         else { return error }
         let directory = PathName.directory(of: path)
         return Failure(
-            error.code, error.message,
-            hints: [PathName.adviceToMake(directory)])
+            .machine, code: "directoryMissing", error.message, hints: [PathName.adviceToMake(directory)])
     }
 
     private func report(

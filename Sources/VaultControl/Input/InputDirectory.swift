@@ -7,7 +7,10 @@ enum InputDirectory {
     /// - Parameters:
     ///   - option: the option that names it.
     ///   - hint: what to do if it is not there.
-    static func names(in path: String, _ option: String, hint: String) throws(Failure) -> [String] {
+    ///   - status: of the failure; `machine` if files are made in it.
+    static func names(
+        in path: String, _ option: String, hint: String, status: ExitStatus = .notFound
+    ) throws(Failure) -> [String] {
         if let names = try? FileManager.default.contentsOfDirectory(atPath: path) { return names }
         let name = Printable.path(path)
         let (message, hint) =
@@ -16,6 +19,6 @@ enum InputDirectory {
             case .directory?: ("\(name) (\(option)) cannot be read", "let this user read it: chmod u+rx \(name)")
             case _?: ("\(name) (\(option)) is not a directory", "name a directory: \(option) DIRECTORY")
             }
-        throw Failure(.notFound, code: "directoryMissing", message, hints: [hint])
+        throw Failure(status, code: "directoryMissing", message, hints: [hint])
     }
 }

@@ -41,7 +41,8 @@ struct BackupOptions: ParsableArguments {
             "directory for backups", at: backupDir, from: "--backup-dir",
             advice: "check --backup-dir; is its disk mounted?")
         {
-            throw Failure(.notFound, problem.message, hints: problem.hints)
+            throw Failure(
+                .machine, code: problem.isMissing ? "directoryMissing" : nil, problem.message, hints: problem.hints)
         }
         guard let status = try? FileStatus(at: backupDir, followingLinks: true), status.kind == .directory else {
             throw .usage(

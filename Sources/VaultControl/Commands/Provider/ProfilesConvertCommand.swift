@@ -56,7 +56,8 @@ struct ProfilesConvertCommand: VaultCommand {
             in: to, "--to",
             hint: to == "-"
                 ? "profiles are not written to standard output: --to ./profiles"
-                : "make the directory first: mkdir \(Printable.path(to))")
+                : "make the directory first: mkdir \(Printable.path(to))",
+            status: .machine)
         var rows: [Row] = []
         for provider in providers { rows.append(try convert(provider, day)) }
         try invocation.emit("profiles", rows.map(\.record), ["NAME", "OUTCOME"])
