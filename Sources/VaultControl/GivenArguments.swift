@@ -261,8 +261,9 @@ extension GivenArguments {
             guard let value, ["-", "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2", "/dev/null"].contains(value)
             else { continue }
             throw .usage(
-                "\(name) needs a path, and \(value) is none",
-                hint: "name a file: it is not written to standard output")
+                "\(name) needs a regular file, and \(value) is none",
+                hint: value == "/dev/null"
+                    ? "name a file: /dev/null keeps nothing" : "name a file: it is not written to standard output")
         }
     }
 }
