@@ -61,6 +61,11 @@ extension VaultAccess {
         }
     }
 
+    private static let keyVariables = [
+        "TOKENVAULT_KEY_FILE", "TOKENVAULT_PASSPHRASE_FILE", "TOKENVAULT_CREDENTIAL", "TOKENVAULT_KEY_COMMAND",
+        "TOKENVAULT_WRAP_COMMAND", "TOKENVAULT_IDENTITY",
+    ]
+
     /// Two keys are refused: it is unclear which one is meant.
     private var keyOfEnvironment: KeyInUse? {
         get throws(Failure) {
@@ -121,12 +126,15 @@ extension VaultAccess {
         case nil: break
         }
         guard invocation.console.inputIsTerminal else {
+            let environment = invocation.console.environment
+            let isUnset = options.allowEnvironmentKey && environment[Environment.key] == nil
             throw Failure(
                 .keyMissing, "no key specified",
-                hints: Environment.slips(invocation.console.environment) + [
-                    "use --key-file PATH or --passphrase-file PATH, set TOKENVAULT_KEY_FILE, or name it in a "
-                        + "configuration file"
-                ])
+                hints: (isUnset ? ["--allow-environment-key reads \(Environment.key), which is not set"] : [])
+                    + Environment.slips(environment, Self.keyVariables + [Environment.key]) + [
+                        "use --key-file PATH or --passphrase-file PATH, set TOKENVAULT_KEY_FILE, or name it in a "
+                            + "configuration file"
+                    ])
         }
         return .passphrase(Passphrase(try isNew ? newPassphrase(&reader) : reader.read("Passphrase", from: .prompt)))
     }

@@ -9,7 +9,8 @@ extension VaultAccess {
             guard let path = options.vault ?? environment("TOKENVAULT_VAULT") else {
                 let advice = "use --vault PATH, set TOKENVAULT_VAULT, or name it in a configuration file"
                 throw Failure(
-                    .usage, "no vault specified", hints: Environment.slips(invocation.console.environment) + [advice])
+                    .usage, "no vault specified",
+                    hints: Environment.slips(invocation.console.environment, ["TOKENVAULT_VAULT"]) + [advice])
             }
             return path
         }

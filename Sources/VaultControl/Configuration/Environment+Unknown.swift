@@ -15,9 +15,14 @@ extension Environment {
     }
 
     /// The other variables that may explain an error.
-    static func slips(_ environment: [String: String]) -> [String] {
-        unknown(environment).filter { meant(by: $0) == nil }.prefix(4)
+    ///
+    /// - Parameter names: the variables of what is missing. An empty one counts as not set.
+    static func slips(_ environment: [String: String], _ names: [String]) -> [String] {
+        let empty = names.filter { environment[$0]?.isEmpty == true }
+            .map { "\($0) is set, but empty: check the script or unit that sets it" }
+        let strange = unknown(environment).filter { meant(by: $0) == nil }.prefix(4)
             .map { "there is no variable \(Printable.shortened($0))" }
+        return empty + strange
     }
 
     private static func meant(by name: String) -> String? { EditDistance.near(name, among: known.sorted()).first }
