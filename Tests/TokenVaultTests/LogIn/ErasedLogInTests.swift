@@ -3,6 +3,8 @@ import OAuthClient
 import Testing
 import TokenVault
 import TokenVaultTesting
+import VaultAdministration
+import VaultStorage
 
 /// A log-in that was begun before its user was erased does not make the user again.
 @Suite(.tags(.everyEngine))
