@@ -137,7 +137,7 @@ import VaultCrypto
     private static let failures: [(String, StoreError.Code, String)] = [
         ("echo no such note >&2; exit 3", .io(0), "exit code 3: no such note"),
         ("exit 75", .io(0), "exit code 75"),
-        ("kill -9 $$", .io(0), "exit code 137"),
+        ("kill -9 $$", .io(0), "was ended by signal 9"),
         ("head -c 5000 /dev/zero", .io(0), "more than 4096 bytes"),
         ("yes", .io(0), "more than 4096 bytes"),
         ("sleep 1000 & sleep 1000", .io(0), "was stopped"),

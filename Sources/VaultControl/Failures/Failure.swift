@@ -36,15 +36,13 @@ struct Failure: Error {
         Failure(.usage, code: noun == "backup" ? "notABackup" : "notAVault", message, hints: hints)
     }
 
-    var record: OutputRecord { record(exitCode: status.rawValue) }
+    var record: OutputRecord { record(exitCode: nil) }
 
-    /// The record of a failure that ends the program. After a signal, that decides the exit code.
-    var ending: OutputRecord { record(exitCode: Interrupts.exitCode ?? status.rawValue) }
-
-    private func record(exitCode: Int32) -> OutputRecord {
+    /// - Parameter exitCode: What the program ends with instead: a signal decides that.
+    func record(exitCode: Int32?) -> OutputRecord {
         let error: OutputRecord = [
             .data("code", code), .data("message", message), .data("hints", hints),
-            .data("exitCode", Int(exitCode)),
+            .data("exitCode", Int(exitCode ?? status.rawValue)),
         ]
         let words = OutputRecord(answer.map { [.data("answer", $0)] } ?? [])
         return [.data("error", error + words + OutputRecord(cause.map { [.data("cause", $0)] } ?? []))]

@@ -65,12 +65,12 @@ struct Invocation {
     func report(_ failure: Failure) {
         print(failure)
         if isJSON {
-            try? console.write(failure.ending.json.text + "\n", to: .output)
+            try? console.write(failure.record(exitCode: Interrupts.exitCode).json.text + "\n", to: .output)
         }
     }
 
     private func print(_ failure: Failure) {
-        guard !logsJSON else { return log("error", failure.message, failure.ending) }
+        guard !logsJSON else { return log("error", failure.message, failure.record(exitCode: Interrupts.exitCode)) }
         let style = Style(isRich: console.isRich(.error))
         var text = "vaultctl: \(style.red("error")): \(failure.message)\n"
         if let answer = failure.answer { text += "the provider said: \(answer)\n" }

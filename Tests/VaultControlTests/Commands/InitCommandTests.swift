@@ -35,7 +35,7 @@ struct InitCommandTests {
     func aMissingDirectoryIsToldWithItsCommand() async throws {
         let harness = try Harness()
         let result = try await harness.run("init", "--vault", harness.path("no/app.vault"))
-        #expect(result.status == 2)
+        #expect(result.status == 10)
         #expect(result.error.contains("hint: make the directory first: mkdir -m 700 \(harness.path("no"))\n"))
         #expect(!FileManager.default.fileExists(atPath: harness.key))
     }

@@ -78,11 +78,11 @@ struct SignalTests {
         try await World.with { world in
             let script = """
                 for signal in TERM HUP; do
-                  "$vaultctl" login device --user alice --provider acme --json >"$dir/out" 2>"$dir/err" &
-                  until [ -s "$dir/err" ]; do sleep 0.1; done
+                  "$vaultctl" login device --user alice --provider acme --json >"$dir/out-$signal" 2>"$dir/err-$signal" &
+                  until [ -s "$dir/err-$signal" ]; do sleep 0.1; done
                   kill -$signal $!
                   wait $!
-                  echo "$signal $? $(cat "$dir/out")"
+                  echo "$signal $? $(cat "$dir/out-$signal")"
                 done
                 """
             let result = try await Program(harness: world.harness).shell(script)

@@ -178,7 +178,7 @@ struct UsageTests {
 
     @Test func helpAndVersionAndCompletionAreNoErrors() async throws {
         let harness = try Harness()
-        for arguments in [["--help"], ["help", "login", "begin"], ["login"], ["token", "get", "-h"]] {
+        for arguments in [["--help"], ["help", "login", "begin"], ["login", "--help"], ["token", "get", "-h"]] {
             let result = try await harness.run(arguments)
             #expect(result.status == 0, "\(arguments)")
             #expect(result.output.contains("USAGE: vaultctl"))

@@ -168,4 +168,11 @@ struct KeyFileTests {
     @Test func anErrorShowsNoControlCharacterOfAPath() {
         #expect(error(at: directory.file("a\u{1B}[2Jb\n"))?.message.contains("\u{1B}") == false)
     }
+
+    @Test(arguments: [(nil, "is not set"), ("", "is not set"), ("keys", "is a relative path")] as [(String?, String)])
+    func aCredentialIsInAnAbsoluteDirectory(_ directory: String?, _ words: String) throws {
+        #expect(try Credential.path(named: "key", in: "/run/a.service") == "/run/a.service/key")
+        let error = #expect(throws: VaultCryptoError.self) { try Credential.path(named: "key", in: directory) }
+        #expect(error?.message.contains("CREDENTIALS_DIRECTORY \(words)") == true, "\(error?.message ?? "")")
+    }
 }

@@ -84,7 +84,9 @@ struct ImportPass {
         }
         pass.isKnownSource = isKnown
         if purpose != .compare { pass.failure = pass.renewalBySource(options, invocation) }
-        try report.end(ImportRecords.record(pass.result, of: source, name: name) + (pass.failure?.ending ?? []))
+        try report.end(
+            ImportRecords.record(pass.result, of: source, name: name)
+                + (pass.failure?.record(exitCode: Interrupts.exitCode) ?? []))
         return pass
     }
 }

@@ -84,7 +84,7 @@ struct ImportRunCommand: VaultCommand {
         let failure = failure(pass, isQuiet: isQuiet, advice, invocation)
         try report.end(
             ImportRecords.record(pass.result, of: source, name: name) + [.data("isDryRun", dryRun)]
-                + (failure?.ending ?? []))
+                + (failure?.record(exitCode: Interrupts.exitCode) ?? []))
         if held > 0 {
             invocation.note(
                 "\(Count.of(held, "login")) that \(held == 1 ? "was" : "were") there still "
