@@ -39,8 +39,8 @@ extension UserManager {
     }
 
     /// Erases a user: the key of everything that is sealed for them is destroyed, and their rows with it. Their grants
-    /// are revoked, and log-ins that they have begun can no longer be completed. The vault's files may still hold earlier, sealed states of the rows for a while.
-    /// Backups made before still hold what they hold.
+    /// are revoked, and log-ins that they have begun can no longer be completed. The vault's files may still hold earlier,
+    /// sealed states of the rows for a while. Backups made before still hold what they hold.
     ///
     /// Damaged rows are discarded, the user's own row too, and the report names the logins whose grants could
     /// not be revoked for that reason: ``RevocationReport/Outcome/unreadable``.

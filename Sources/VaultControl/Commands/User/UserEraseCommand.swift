@@ -8,8 +8,9 @@ struct UserEraseCommand: VaultCommand {
         commandName: "erase",
         abstract: "End all of a user's logins, and destroy what the vault knows about the user.",
         discussion: """
-            Also ends the log-ins that the user has begun. Destroys the user's key, so nothing about the user can be read from this file again. A backup holds that \
-            key, too: with the backup and a key that opened the vault when it was made, the user can still be read. \
+            Also ends the log-ins that the user has begun. Destroys the user's key, so nothing about the user can be \
+            read from this file again. A backup holds that key, too: with the backup and a key that opened the vault \
+            when it was made, the user can still be read. \
             --dry-run names the backups that hold the user, and so does the command itself: destroy them.
 
             --certificate writes a new file that proves the erasure later, without naming the user: their handle in the \

@@ -130,7 +130,7 @@ struct BackupDirectoryTests {
         try await World.with { world in
             let missing = world.harness.path("unmounted")
             let refused = try await world.fails(
-                .notFound, "maintain", "--once", "--backup-every", "6h", "--backup-dir", missing)
+                .machine, "maintain", "--once", "--backup-every", "6h", "--backup-dir", missing)
             #expect(refused.error.contains("no directory for backups") && refused.error.contains(missing))
             let file = try world.harness.file("file", "x")
             let other = try await world.fails(

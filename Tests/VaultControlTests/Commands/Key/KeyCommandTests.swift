@@ -171,12 +171,12 @@ struct KeyCommandTests {
             "status", "--passphrase", "-", input: Harness.marker + "wrong", environment: environment)
         #expect(wrong.status == 7)
         let empty = try await harness.run("status", "--passphrase", "-", input: "\n", environment: environment)
-        #expect(empty.status == 1)
+        #expect(empty.status == 7)
         #expect(empty.error.contains("the passphrase is empty"))
         let long = try await harness.run(
             "status", "--passphrase", "-", input: String(repeating: "x", count: 70_000), environment: environment)
-        #expect(long.status == 1)
+        #expect(long.status == 7)
         let nul = try await harness.run("status", "--passphrase", "-", input: "a\u{0}b", environment: environment)
-        #expect(nul.status == 1)
+        #expect(nul.status == 7)
     }
 }
