@@ -116,8 +116,8 @@ class Service(Report):
                     statistics.median(run["read.any"] / run["read.single"] for run in runs), "≤ 1.5",
                     f"{middle('read.any') / 1000:.1f} µs, drawn at random")
         self.report(f"{title} renewal, of one's with one", ratio("renew"), "≤ 3", against("renew"))
-        self.report("KiB written a renewal", middle("written.single") / 1024, "≤ 44",
-                    f"by a user with {logins} logins {middle('written.many') / 1024:.1f}")
+        self.report("KiB written a renewal", middle("written.single") / 1024, "≤ 44")
+        self.report(f"{title} KiB written a renewal", middle("written.many") / 1024, "≤ 44")
         self.report(f"{title} listing, µs a login", middle("list.many") / 1000, "≤ 20",
                     f"of a user with a tenth of them {middle('list.few') / 1000:.1f}")
 

@@ -9,18 +9,18 @@ def reads(report, fleet, rounds: int) -> None:
     counts = {
         "TokenVault": 20_000, "C": 20_000, "SQLCipher": 5_000, "SQLCipher, all pages cached": 50_000, "sqlite-fernet": 5_000,
         "sqlalchemy-encrypted": 500, "postgres-aesgcm": 2_000, "postgres-unix": 2_000, "postgres-pgcrypto": 200, "redis": 3_000}
-    fleets.compare(report, "reads", fleet, "read", counts, rounds, title="hot read", goals={"C": "≥ 0.77"})
     goals = {
-        "C": "≥ 2.5", "SQLCipher": "≥ 3", "SQLCipher, all pages cached": "≥ 1.2", "sqlite-fernet": "≥ 4",
-        "sqlalchemy-encrypted": "≥ 30", "postgres-aesgcm": "≥ 20", "postgres-unix": "≥ 20"}
+        "SQLCipher": "≥ 3", "SQLCipher, all pages cached": "≥ 1.2", "sqlite-fernet": "≥ 4", "sqlalchemy-encrypted": "≥ 30",
+        "postgres-aesgcm": "≥ 20", "postgres-unix": "≥ 20"}
+    fleets.compare(report, "reads", fleet, "read", counts, rounds, title="hot read", goals=goals | {"C": "≥ 0.77"})
     # So few that ours are in memory, sealed, and that each is read several times.
     fleets.compare(report, "reads", fleet, "read", counts | {"SQLCipher": 20_000, "sqlite-fernet": 10_000}, rounds,
-                   title="one of 1 000 logins, again", goals=goals, logins=1_000)
+                   title="one of 1 000 logins, again", goals=goals | {"C": "≥ 2.5"}, logins=1_000)
     meeting(report, fleet, rounds)
     bare_redis(report, fleet, rounds)
     two = {"TokenVault": 20_000, "sqlite-fernet": 3_000, "postgres-aesgcm": 2_000, "redis": 3_000}
     fleets.compare(report, "reads", fleet, "read", two, rounds, threads=2, title="hot read, 2 threads",
-                   goals={"sqlite-fernet": "≥ 4", "postgres-aesgcm": "≥ 10"}, logins=1_000)
+                   goals={"sqlite-fernet": "≥ 4", "postgres-aesgcm": "≥ 10"})
     if os.geteuid() == 0:
         few = {"TokenVault": 50, "C": 50, "SQLCipher": 50, "sqlite-fernet": 50}
         fleets.compare(report, "reads", fleet, "read", few, rounds, title="read after drop_caches", goals={}, cold=True)

@@ -40,7 +40,7 @@ extension Failure {
     }
 
     /// The failure with the login, its user and its provider in the hints' commands, and with what ended a terminated
-    /// login; nil if nothing is to be named.
+    /// login; nil if it has nothing to fill in.
     func namingLogin(_ arguments: [String], in vault: Vault) async -> Failure? {
         let codes: [VaultError.Code] = [
             .refreshFailed, .lostResponse, .notRefreshable, .needsUserInteraction, .userDisabled, .notLoggedIn,

@@ -61,9 +61,19 @@ extension VaultAccess {
         }
     }
 
-    private static let keyVariables = [
-        "TOKENVAULT_KEY_FILE", "TOKENVAULT_PASSPHRASE_FILE", "TOKENVAULT_CREDENTIAL", "TOKENVAULT_KEY_COMMAND",
-        "TOKENVAULT_WRAP_COMMAND", "TOKENVAULT_IDENTITY",
+    private static let keyVariables: [(name: String, key: @Sendable (String, String) throws(Failure) -> NamedKey)] = [
+        ("TOKENVAULT_KEY_FILE", { path, _ in .keyFile(path) }),
+        ("TOKENVAULT_PASSPHRASE_FILE", { path, _ in .passphrase(.file(path)) }),
+        ("TOKENVAULT_CREDENTIAL", { name, _ in .credential(name) }),
+        (
+            "TOKENVAULT_KEY_COMMAND",
+            { text, name throws(Failure) in .command(try ProgramArguments.parse(text, name)) }
+        ),
+        (
+            "TOKENVAULT_WRAP_COMMAND",
+            { text, name throws(Failure) in .wrapped(try ProgramArguments.parse(text, name)) }
+        ),
+        ("TOKENVAULT_IDENTITY", { path, _ in .identity(path) }),
     ]
 
     /// Two keys are refused: it is unclear which one is meant.
@@ -73,22 +83,8 @@ extension VaultAccess {
             if options.allowEnvironmentKey, environment(Environment.key) != nil {
                 given.append((Environment.key, .environment))
             }
-            let sources: [(String, (String, String) throws(Failure) -> NamedKey)] = [
-                ("TOKENVAULT_KEY_FILE", { path, _ in .keyFile(path) }),
-                ("TOKENVAULT_PASSPHRASE_FILE", { path, _ in .passphrase(.file(path)) }),
-                ("TOKENVAULT_CREDENTIAL", { name, _ in .credential(name) }),
-                (
-                    "TOKENVAULT_KEY_COMMAND",
-                    { text, name throws(Failure) in .command(try ProgramArguments.parse(text, name)) }
-                ),
-                (
-                    "TOKENVAULT_WRAP_COMMAND",
-                    { text, name throws(Failure) in .wrapped(try ProgramArguments.parse(text, name)) }
-                ),
-                ("TOKENVAULT_IDENTITY", { path, _ in .identity(path) }),
-            ]
-            for (name, make) in sources {
-                if let text = environment(name) { given.append((name, try make(text, name))) }
+            for (name, key) in Self.keyVariables {
+                if let text = environment(name) { given.append((name, try key(text, name))) }
             }
             guard given.count <= 1 else {
                 throw .usage(
@@ -131,7 +127,7 @@ extension VaultAccess {
             throw Failure(
                 .keyMissing, "no key specified",
                 hints: (isUnset ? ["--allow-environment-key reads \(Environment.key), which is not set"] : [])
-                    + Environment.slips(environment, Self.keyVariables + [Environment.key]) + [
+                    + Environment.slips(environment, Self.keyVariables.map(\.name) + [Environment.key]) + [
                         "use --key-file PATH or --passphrase-file PATH, set TOKENVAULT_KEY_FILE, or name it in a "
                             + "configuration file"
                     ])

@@ -85,9 +85,13 @@ struct SecretReader {
     mutating func read(_ title: String, from source: SecretSource) throws -> String {
         do { return try content(title, of: source) } catch let failure as Failure where failure.status == .usage {
             // As with key files: nothing that opens a vault was read.
-            let opens = ["Key", "Target's passphrase"].contains(title) || title.hasPrefix("Passphrase")
-            throw opens ? Failure(.keyMalformed, failure.message, hints: failure.hints) : failure
+            throw Self.opensVault(title) ? Failure(.keyMalformed, failure.message, hints: failure.hints) : failure
         }
+    }
+
+    /// Whether a secret of this title opens a vault.
+    private static func opensVault(_ title: String) -> Bool {
+        ["Key", "Target's passphrase"].contains(title) || title.hasPrefix("Passphrase")
     }
 
     private mutating func content(_ title: String, of source: SecretSource) throws -> String {
@@ -98,8 +102,7 @@ struct SecretReader {
         }
         let text = try Self.nonEmpty(text(title, from: source), title, from: source)
         // Either one of the vault's keys is expected, or a key that identifies its own format.
-        let isKey = ["Key", "Client key", "Key of the client certificate", "Target's passphrase"].contains(title)
-        if !isKey, !title.hasPrefix("Passphrase") {
+        if !Self.opensVault(title), !["Client key", "Key of the client certificate"].contains(title) {
             try InputFile.refuseKey(text.utf8, as: title, source.place)
         }
         try Self.refuseOther(text, title, source.place)

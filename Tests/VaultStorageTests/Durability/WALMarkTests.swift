@@ -113,7 +113,7 @@ import VaultMigrations
         #expect(error?.code == .rollbackSuspected)
     }
 
-    /// SQLite's own ways of copying count the changes of the schema anew.
+    /// SQLite's own backup starts the count of schema changes at 1.
     @Test func aCopyThatSQLiteMadeIsWhole() async throws {
         let fixture = try VaultFixture()
         let login = try await fixture.populateBriefly("alice")
