@@ -11,6 +11,10 @@ for user in alice alice bob carol; do
 done
 "$vaultctl" user disable carol --yes
 
+# Sources that are cut or too long.
+printf 'user,provider,refresh_token\nu1,acme,CANARY-1\n' | gzip -n | head -c 30 >cut.csv.gz
+python3 -c 'print("{\"user\":\"" + "u" * 1100000 + "\",\"provider\":\"acme\",\"refresh_token\":\"CANARY-1\"}")' >long.jsonl
+
 mkdir directory
 mkfifo fifo
 : >empty
@@ -26,6 +30,7 @@ chmod 644 open.vault
 head -c 9000 other.vault >truncated.vault
 cp other.vault newer.vault
 cp other.vault odd.vault
+cp other.vault unlocked.vault
 cp "$vaults/v005/vault.db" older.vault
 python3 - <<'END'
 import sqlite3
@@ -34,6 +39,10 @@ for path, version in [("newer.vault", 4242), ("odd.vault", 4)]:
     vault.execute(f"PRAGMA user_version = {version}")
     vault.commit()
     vault.close()
+vault = sqlite3.connect("unlocked.vault")
+vault.execute("DELETE FROM keySlot")
+vault.commit()
+vault.close()
 END
 
 # Keys, likewise.

@@ -40,7 +40,11 @@ final class CSVContainer: TableContainer {
     ) throws(ImportError) -> TableShape {
         let reader = CSVReader(try open(), longest: plan.limits.recordBytes, dialect)
         var first: [String]?
-        if case .fields(_, let fields)? = try reader.next() { first = fields.map { $0 ?? "" } }
+        switch try reader.next() {
+        case .fields(_, let fields)?: first = fields.map { $0 ?? "" }
+        case .fault(let line, .tooLong)?: throw ImportError.tooLong(line: line, plan.limits)
+        case .fault?, nil: break
+        }
         guard let names = plan.header ?? first else {
             throw ImportError(.unknownFormat, "the first line of the CSV file is not a header", hint: missingHeader)
         }

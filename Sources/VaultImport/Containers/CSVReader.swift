@@ -24,7 +24,12 @@ final class CSVReader {
     func next() throws(ImportError) -> Item? {
         while stream.peek() != nil {
             var record = CSVRecord(line: stream.line, longest: longest, dialect)
-            while !record.isComplete { record.take(stream.next()) }
+            while !record.isComplete {
+                let byte = stream.next()
+                // What a failure cuts is no record.
+                if byte == nil { try stream.check() }
+                record.take(byte)
+            }
             if !record.isBlank { return record.item }
         }
         try stream.check()

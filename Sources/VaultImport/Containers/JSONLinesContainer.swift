@@ -17,21 +17,24 @@ final class JSONLinesContainer: TableContainer {
     ) throws(ImportError) {
         self.open = open
         self.limits = limits
-        self.tables = if let tables { tables } else { [try Self.shape(JSONLinesCursor(try open(), limits))] }
+        self.tables = if let tables { tables } else { [try Self.shape(JSONLinesCursor(try open(), limits), limits)] }
     }
 
-    private static func shape(_ cursor: JSONLinesCursor) throws(ImportError) -> TableShape {
+    private static func shape(_ cursor: JSONLinesCursor, _ limits: ImportLimits) throws(ImportError) -> TableShape {
         var names: [String] = []
         var known: Set<String> = []
         var (isAny, isRecord) = (false, false)
+        var tooLong: Int?
         for _ in 0..<linesOfShape {
             guard let reading = try cursor.next() else { break }
             isAny = true
+            if case .fault(let line, .tooLong) = reading { tooLong = tooLong ?? line }
             guard case .record(let record) = reading else { continue }
             isRecord = true
             guard known.count < 2_000 else { continue }
             for name in record.columns.names where known.insert(name).inserted { names.append(name) }
         }
+        if !isRecord, let tooLong { throw ImportError.tooLong(line: tooLong, limits) }
         guard isRecord || !isAny else {
             throw ImportError(
                 .unknownFormat, "none of the source's first lines is a JSON object",

@@ -89,7 +89,8 @@ final class ByteStream {
         if let failure { throw failure }
     }
 
-    /// Everything up to the next line feed, without it; nil at the end. A carriage return before it is also removed.
+    /// Everything up to the next line feed, without it; nil at the end, and after a failure. A carriage return before it is
+    /// also removed.
     /// - Parameter longest: A longer line is reported without its content.
     func nextLine(longest: Int) -> TextLine? {
         guard position < end || fill() else { return nil }
@@ -112,6 +113,8 @@ final class ByteStream {
                 break
             }
         }
+        // What a failure cuts is no line.
+        if number == line, failure != nil { return nil }
         if bytes.last == 0x0D { bytes.removeLast() }
         return TextLine(number: number, bytes: bytes, isTooLong: isTooLong || bytes.count > longest)
     }

@@ -103,8 +103,9 @@ final class ReaderPool: Sendable {
     }
 
     private func giveBack(_ reader: OpenReader) {
-        state.withLock { state in
+        let checkpointsWhenLast = state.withLock { state in
             if !state.isClosed, state.idle.count < Self.kept { state.idle.append(reader) }
+            return state.checkpointsWhenLast
         }
         if checkpointsWhenLast { reader.connection.checkpointsWhenLast() }
     }

@@ -12,6 +12,11 @@ extension VaultContext {
     ) throws(StoreError) -> VaultContext? {
         guard let vaultID = try vaultID(tables) else { return nil }
         let (slots, damage) = try KeySlotRows.all(tables)
+        guard !slots.isEmpty || damage != nil else {
+            throw StoreError(
+                .damaged, "the vault has no key slot, so no key can open it",
+                hint: "every vault is made with one: find out who changed the file, and restore a backup")
+        }
         let opened = try unlock(slots, unlocker, policy, vaultID, damage)
         // The row and the trail are read at the same moment.
         return try tables.snapshot { () throws(StoreError) in

@@ -52,6 +52,10 @@ package enum PrivateFile {
         guard status.isOurs else {
             throw refused("\(name) belongs to another user", "run as its owner, or `chown` it: \(path)")
         }
+        // Root may read it nevertheless, and SQLite would make a log that all may read.
+        guard status.permissions & 0o400 != 0 else {
+            throw refused("not even its owner may read \(name)", "run `chmod 600 \(path)`")
+        }
         guard status.permissions & 0o077 == 0 else {
             throw refused("others may read or write \(name)", "run `chmod 600 \(path)`")
         }

@@ -20,7 +20,14 @@ extension Reader {
                     hint: "nothing was sent. If this vault is to take the place of that one, go on with "
                         + "`vaultctl witness accept`")
             }
-            guard note.incarnation <= context.incarnation, seen.sequence <= head else {
+            guard note.incarnation <= context.incarnation else {
+                throw StoreError(
+                    .rollbackSuspected,
+                    "an older state of the vault was put back: it is incarnation \(context.incarnation), and the witness has "
+                        + "seen incarnation \(note.incarnation)",
+                    hint: Self.wayOut)
+            }
+            guard seen.sequence <= head else {
                 throw StoreError(
                     .rollbackSuspected,
                     "an older state of the vault was put back: its audit trail ends at row \(head), and the witness has "

@@ -40,6 +40,15 @@ import VaultStorage
         try expect(.unsafeFile, opening: vault, "mode \(String(mode, radix: 8))")
     }
 
+    /// Root may read it nevertheless, and SQLite would make its log with mode 644.
+    @Test(.enabled(if: geteuid() == 0, "only root can read it"))
+    func aFileThatNobodyMayReadIsRefused() async throws {
+        let vault = try await sample()
+        unsafe #expect(chmod(vault.path, 0) == 0)
+        try expect(.unsafeFile, opening: vault, "mode 0")
+        #expect(!FileManager.default.fileExists(atPath: vault.path + "-wal"))
+    }
+
     @Test func linksAreRefused() async throws {
         let vault = try await sample()
         let other = vault.directory.file("other.db")
