@@ -127,24 +127,20 @@ struct Workload: Sendable {
         report(elapsed, order.count, bytes)
     }
 
-    /// Tasks that read the same users, who have been read before.
-    func await(_ order: [String], tasks: Int) async throws {
+    /// Tasks at the same time, each of which reads users who have been read before.
+    func await(_ orders: [[String]]) async throws {
         let users = try await users(of: open())
-        func pass() async throws {
+        @Sendable func read(_ order: [String]) async throws {
             for user in order { _ = try await users.accessToken(userId: user) }
         }
-        try await pass()
+        for order in orders { try await read(order) }
         let elapsed = try await ContinuousClock().measure {
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<tasks {
-                    group.addTask {
-                        for user in order { _ = try await users.accessToken(userId: user) }
-                    }
-                }
+                for order in orders { group.addTask { try await read(order) } }
                 try await group.waitForAll()
             }
         }
-        report(elapsed, tasks * order.count, 1)
+        report(elapsed, orders.map(\.count).reduce(0, +), 1)
     }
 
     /// - Parameter known: Whether to do it once before.

@@ -15,7 +15,8 @@ import TokenVaultTesting
 //     vault-bench again   VAULT KEY LOGINS COUNT SEED     the same users, once they are known
 //     vault-bench await   VAULT KEY LOGINS COUNT SEED     await users.accessToken(userId:)
 //     vault-bench await-known VAULT KEY LOGINS COUNT SEED of users who have been read before
-//     vault-bench await2  VAULT KEY LOGINS COUNT SEED     the same on two tasks, COUNT each; await4 on four
+//     vault-bench await1  VAULT KEY LOGINS COUNT SEED     of users who have been read before, on one task; await2 on two tasks,
+//                                                         COUNT each; await4 on four
 //     vault-bench make-three VAULT KEY LOGINS             a vault in which each user has a login at three providers
 //     vault-bench await-one VAULT KEY LOGINS COUNT SEED   the token at one of the three, of users who have been read before
 //     vault-bench make-tenant VAULT KEY LOGINS            a vault of a tenant's users
@@ -60,6 +61,9 @@ let workload = Workload(vault: arguments[2], key: arguments[3], logins: logins)
     guard arguments.count == 7, let count = Int(arguments[5]), let seed = UInt64(arguments[6]) else { exit(64) }
     let drawn = Order(seed: seed, users: max(1, logins))
     let order = drawn.users(count)
+    func orders(_ tasks: UInt64) -> [[String]] {
+        (0..<tasks).map { Order(seed: seed &+ $0 << 32, users: max(1, logins)).users(count) }
+    }
     switch arguments[1] {
     case "read": try await workload.read(order)
     case "known": try await workload.read(order, known: true)
@@ -70,8 +74,9 @@ let workload = Workload(vault: arguments[2], key: arguments[3], logins: logins)
     case "await-one": try await workload.await(order, at: "globex", known: true)
     case "await-tenant": try await workload.await(order, of: tenant())
     case "authorize": try await workload.authorize(order)
-    case "await2": try await workload.await(order, tasks: 2)
-    case "await4": try await workload.await(order, tasks: 4)
+    case "await1": try await workload.await(orders(1))
+    case "await2": try await workload.await(orders(2))
+    case "await4": try await workload.await(orders(4))
     case "update": try await workload.update(order)
     case "update64": try await workload.update(order, callers: 64)
     case "renew64": try await workload.renewTogether(order)
