@@ -38,13 +38,14 @@ final class RowCache: Sendable {
         /// The newest commit that the cache knows, of which all entries are, and the end of the trail at that commit.
         var header = WALIndex.Header()
         var head: Int64 = 0
-        /// Groups of ``ways`` each. A key, which is a random number or a keyed hash, has a place in one group; what is used
-        /// moves towards its beginning, and what is new takes its end.
-        private(set) var entries: [Entry?]
+        let groups: Int
+        /// Groups of ``ways`` each; none until something is kept. A key, which is a random number or a keyed hash, has a
+        /// place in one group; what is used moves towards its beginning, and what is new takes its end.
+        private(set) var entries: [Entry?] = []
         /// The beginnings of the groups that have entries of a user.
         private var groupsOfUser: [Bytes16: [Int]] = [:]
         /// What was asked for lately and was not here, by a part of its key: only what is asked for twice is worth keeping.
-        var askedFor: [UInt32]
+        private var askedFor: [UInt32] = []
         /// Whether a reader is reading the trail.
         var isReading = false
         var isClosed = false
@@ -52,23 +53,28 @@ final class RowCache: Sendable {
         var served = 0
         var servedBefore = 0
         /// How often in a row the trail was read for nearly nothing, since commits come faster than reads, and how many reads
-        /// go by before it is read again.
+        /// go by before it is read again. A process that reads once never reads it.
         var wasted = 0
-        var pause = 0
+        var pause = 1
 
         init(capacity: Int) {
-            let groups = max(1, capacity / RowCache.ways)
-            entries = [Entry?](repeating: nil, count: groups * RowCache.ways)
-            askedFor = [UInt32](repeating: 0, count: 2 * groups * RowCache.ways)
+            groups = max(1, capacity / RowCache.ways)
         }
 
         func group(of key: Key) -> Int {
-            Int(truncatingIfNeeded: key.value.words.0 % UInt64(truncatingIfNeeded: entries.count / RowCache.ways))
-                * RowCache.ways
+            Int(truncatingIfNeeded: key.value.words.0 % UInt64(truncatingIfNeeded: groups)) * RowCache.ways
+        }
+
+        func place(of key: Key) -> Int? {
+            guard !entries.isEmpty else { return nil }
+            let first = group(of: key)
+            for place in first..<first + RowCache.ways where entries[place]?.key == key { return place }
+            return nil
         }
 
         /// Whether it has been asked for before, as far as is remembered.
         mutating func isAskedForAgain(_ key: Key) -> Bool {
+            if askedFor.isEmpty { askedFor = [UInt32](repeating: 0, count: 2 * groups * RowCache.ways) }
             let bits = key.value.words.1 &+ UInt64(truncatingIfNeeded: key.query)
             let place = Int(truncatingIfNeeded: bits % UInt64(truncatingIfNeeded: askedFor.count))
             let mark = UInt32(truncatingIfNeeded: bits >> 32) | 1
@@ -78,6 +84,7 @@ final class RowCache: Sendable {
         }
 
         mutating func put(_ entry: Entry) {
+            if entries.isEmpty { entries = [Entry?](repeating: nil, count: groups * RowCache.ways) }
             let first = group(of: entry.key)
             let group = first..<first + RowCache.ways
             let place =
@@ -179,13 +186,10 @@ final class RowCache: Sendable {
     private func look(_ key: Key, _ index: WALIndex) -> Look {
         state.withLock { state in
             guard state.hasBegun, index.isStill(&state.header) else { return Self.wait(&state) }
-            let first = state.group(of: key)
-            var place = first
-            while place < first + Self.ways, state.entries[place]?.key != key { place += 1 }
-            guard place < first + Self.ways, let entry = state.entries[place] else {
+            guard let place = state.place(of: key), let entry = state.entries[place] else {
                 return state.isAskedForAgain(key) ? .missing : .unknown
             }
-            if place > first { state.advance(place) }
+            if place % Self.ways > 0 { state.advance(place) }
             state.served += 1
             if case .of(_, let rows) = entry.rows { return .found(rows) }
             return .tooMany
@@ -250,11 +254,11 @@ final class RowCache: Sendable {
         var head: Int64
 
         init(_ connection: Connection, since: Int64, atMost most: Int) throws(StoreError) {
-            let row = try connection.statement(
-                "SELECT sequence, user FROM audit WHERE sequence > ?1 ORDER BY sequence LIMIT ?2")
             head = since
             var count = 0
             if since < .max {
+                let row = try connection.statement(
+                    "SELECT sequence, user FROM audit WHERE sequence > ?1 ORDER BY sequence LIMIT ?2")
                 row.bind(1, since)
                 row.bind(2, Int64(most) + 1)
                 defer { row.reset() }
