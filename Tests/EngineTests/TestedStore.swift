@@ -34,7 +34,8 @@ final class TestedStore: Sendable {
         case .file:
             let directory = try PrivateDirectory(in: PrivateDirectory.fastParent)
             store = try SQLiteVaultStore.create(
-                at: directory.file("vault.db"), firstSlot: key, label: "test", clock: { time.now })
+                at: directory.file("vault.db"), firstSlot: key, label: "test",
+                cachedLogins: Depth.cachedLogins, clock: { time.now })
             self.directory = directory
             (memory, server) = (nil, nil)
         case .memory:
@@ -77,7 +78,8 @@ final class TestedStore: Sendable {
             return try PostgreSQLVaultStore.open(
                 at: server, state: StateDirectory(directory.file("state")), unlocker: key, clock: { clock.now })
         }
-        return try SQLiteVaultStore.open(at: directory.file("vault.db"), unlocker: key, clock: { clock.now })
+        return try SQLiteVaultStore.open(
+            at: directory.file("vault.db"), unlocker: key, cachedLogins: Depth.cachedLogins, clock: { clock.now })
     }
 
     // MARK: What is put into it

@@ -1,4 +1,5 @@
 import OAuthClient
+import TestSupport
 import TokenVault
 import TokenVaultHTTP
 import TokenVaultPostgreSQL
@@ -26,7 +27,7 @@ struct Service: Sendable {
         witness?.begins = true
         return try await Vault.open(
             in: location(options), unlockedBy: .keyFile(try options.required("key")),
-            options: VaultOptions(witness: witness))
+            options: VaultOptions(witness: witness, cachedLogins: Depth.cachedLogins))
     }
 
     static func location(_ options: Options) throws -> VaultLocation {

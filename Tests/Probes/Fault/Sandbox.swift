@@ -76,11 +76,13 @@ final class Sandbox: Sendable {
 
     func create() throws(StoreError) -> SQLiteVaultStore {
         try SQLiteVaultStore.create(
-            at: path, firstSlot: KeyFileUnlocker(path: keyPath), label: "first", clock: { Self.now })
+            at: path, firstSlot: KeyFileUnlocker(path: keyPath), label: "first", cachedLogins: Depth.cachedLogins,
+            clock: { Self.now })
     }
 
     func open(key: String = "vault.key", migrate: Bool = false) throws(StoreError) -> SQLiteVaultStore {
         try SQLiteVaultStore.open(
-            at: path, unlocker: KeyFileUnlocker(path: file(key)), migrate: migrate, clock: { Self.now })
+            at: path, unlocker: KeyFileUnlocker(path: file(key)), migrate: migrate, cachedLogins: Depth.cachedLogins,
+            clock: { Self.now })
     }
 }

@@ -25,13 +25,14 @@ package final class TestVault: Sendable {
     package init(
         in place: InFile.Place = .disk, timeSource: any TimeSource = SystemTimeSource(), options: VaultOptions = .init()
     ) async throws {
+        var options = options
+        options.cachedLogins = Depth.cachedLogins
         guard TestEngine.isServer else {
             let file = try await InFile(in: place, timeSource: timeSource, options: options)
             (vault, self.options, home) = (file.vault, file.options, .file(file))
             (address, location) = (file.path, .sqlite(file.path))
             return
         }
-        var options = options
         options.timeSource = timeSource
         let directory = try PrivateDirectory(in: PrivateDirectory.fastParent)
         options.stateDirectory = directory.file("state")

@@ -25,6 +25,10 @@ package enum Depth: String {
         }
     }
 
+    /// How many logins' rows a store keeps in memory. With `TOKENVAULT_TEST_CACHED_LOGINS=0` all suites read from the
+    /// database.
+    package static let cachedLogins = number("TOKENVAULT_TEST_CACHED_LOGINS", or: 4_096)
+
     /// A number from the environment.
     package static func number(_ name: String, or fallback: Int) -> Int {
         ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? fallback

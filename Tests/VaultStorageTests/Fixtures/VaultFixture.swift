@@ -30,7 +30,8 @@ final class VaultFixture: Sendable {
     func advance(by duration: Duration) { time.advance(duration) }
 
     func create() throws(StoreError) -> SQLiteVaultStore {
-        try SQLiteVaultStore.create(at: path, firstSlot: unlocker, label: "test", clock: clock)
+        try SQLiteVaultStore.create(
+            at: path, firstSlot: unlocker, label: "test", cachedLogins: Depth.cachedLogins, clock: clock)
     }
 
     /// Makes a vault with one login, and lets go of all its files.
@@ -42,7 +43,8 @@ final class VaultFixture: Sendable {
 
     func open(with keyFile: String? = nil, migrate: Bool = false) throws(StoreError) -> SQLiteVaultStore {
         try SQLiteVaultStore.open(
-            at: path, unlocker: KeyFileUnlocker(path: keyFile ?? self.keyFile), migrate: migrate, clock: clock)
+            at: path, unlocker: KeyFileUnlocker(path: keyFile ?? self.keyFile), migrate: migrate,
+            cachedLogins: Depth.cachedLogins, clock: clock)
     }
 
     @discardableResult
