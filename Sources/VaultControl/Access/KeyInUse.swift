@@ -13,9 +13,9 @@ struct KeyInUse {
     var file: (noun: String, path: String)? {
         switch key {
         case .keyFile(let path): ("key file", path)
-        case .line(.file(let path)): ("key file", path)
+        case .line(.file(let path, _)): ("key file", path)
         case .identity(let path): ("identity file", path)
-        case .passphrase(.file(let path)): ("passphrase file", path)
+        case .passphrase(.file(let path, _)): ("passphrase file", path)
         default: nil
         }
     }

@@ -175,15 +175,17 @@ extension VaultAccess {
             return Failure(problem.isMissing ? .keyMissing : .keyUnsafe, problem.message, hints: problem.hints)
         }
         // Changing the mode does not help if the file is not a key.
+        let found = FileKind(file.path)
         let isOther =
-            file.noun == "key file" && ![nil, .keyFile, .keyFileWithMark, .notAFile].contains(FileKind(file.path))
-        guard error.code != .keyUnsafe || isOther || FileKind(file.path) == .directory else {
+            [.directory, .notAFile].contains(found)
+            || file.noun == "key file" && ![nil, .keyFile, .keyFileWithMark].contains(found)
+        guard error.code != .keyUnsafe || isOther else {
             let isNamed = key.origin.hasPrefix("--")
             return Failure(
                 error.code, error.message + (isNamed ? "" : " (\(key.origin))"), hints: error.hint.map { [$0] } ?? [])
         }
         let isTheVault = isSameFile(file.path, place.path)
-        let kind = isTheVault ? .vault : FileKind(file.path) ?? .unknown
+        let kind = isTheVault ? .vault : found ?? .unknown
         guard kind != (file.noun == "key file" ? FileKind.keyFile : .identity) else {
             let hint =
                 error.message.contains("carriage return")
@@ -203,10 +205,11 @@ extension VaultAccess {
             case .keyFileWithMark: "has something before its line"
             default: "is \(kind.words), not \(wanted)"
             }
+        let ofPipe = kind == .notAFile ? error.hint : nil
         return Failure(
             error.code == .keyUnsafe ? .keyMalformed : error.code,
             "\(Printable.path(file.path)) (\(key.origin)) \(what)",
-            hints: [hint(kind, for: key) ?? (isForNew(place, key) ? Self.newKeyFile : "check \(key.origin)")])
+            hints: [ofPipe ?? hint(kind, for: key) ?? (isForNew(place, key) ? Self.newKeyFile : "check \(key.origin)")])
     }
 
     /// Whether a file that does not exist would be made: for a further key, and for the key of a new vault.

@@ -41,7 +41,7 @@ extension VaultAccess {
         get throws(Failure) {
             var given: [KeyInUse] = []
             if let source = try options.key {
-                let key: NamedKey = if case .file(let path) = source { .keyFile(path) } else { .line(source) }
+                let key: NamedKey = if case .file(let path, _) = source { .keyFile(path) } else { .line(source) }
                 given.append(KeyInUse(key, from: source.option(KeyLineKind.option)))
             }
             if let name = options.credential { given.append(KeyInUse(.credential(name), from: "--credential")) }
@@ -63,7 +63,7 @@ extension VaultAccess {
 
     private static let keyVariables: [(name: String, key: @Sendable (String, String) throws(Failure) -> NamedKey)] = [
         ("TOKENVAULT_KEY_FILE", { path, _ in .keyFile(path) }),
-        ("TOKENVAULT_PASSPHRASE_FILE", { path, _ in .passphrase(.file(path)) }),
+        ("TOKENVAULT_PASSPHRASE_FILE", { path, origin in .passphrase(.file(path, from: origin)) }),
         ("TOKENVAULT_CREDENTIAL", { name, _ in .credential(name) }),
         (
             "TOKENVAULT_KEY_COMMAND",
@@ -84,7 +84,8 @@ extension VaultAccess {
                 given.append((Environment.key, .environment))
             }
             for (name, key) in Self.keyVariables {
-                if let text = environment(name) { given.append((name, try key(text, name))) }
+                guard let text = environment(name) else { continue }
+                given.append((name, try key(text, invocation.origins[name] ?? name)))
             }
             guard given.count <= 1 else {
                 throw .usage(
@@ -135,26 +136,12 @@ extension VaultAccess {
         return .passphrase(Passphrase(try isNew ? newPassphrase(&reader) : reader.read("Passphrase", from: .prompt)))
     }
 
-    /// A missing file counts as a missing key, as it does for key files.
     private func passphrase(
         _ reader: inout SecretReader, from source: SecretSource, isNew: Bool
     ) throws -> KeySource {
-        do {
-            let text = try reader.read("Passphrase", from: source)
-            if isNew { try Self.checkNewPassphrase(text) }
-            return .passphrase(Passphrase(text))
-        } catch let failure as Failure where failure.status == .notFound {
-            let origin = try keyInUse?.origin ?? "--passphrase-file"
-            if case .file(let path) = source, SecretArguments.mayBeSecret(path) {
-                let missing = SecretReader.missing("Passphrase")
-                throw Failure(.keyMissing, "\(missing.message) (\(origin))", hints: missing.hints)
-            }
-            guard case .file(let path) = source,
-                let problem = PathProblem(
-                    "passphrase file", at: path, from: origin, advice: "check \(origin)", home: environment("HOME"))
-            else { throw Failure(.keyMissing, failure.message, hints: ["check \(origin)"]) }
-            throw Failure(.keyMissing, problem.message, hints: problem.hints)
-        }
+        let text = try reader.read("Passphrase", from: source)
+        if isNew { try Self.checkNewPassphrase(text) }
+        return .passphrase(Passphrase(text))
     }
 
     /// An attacker with a copy of the vault makes guesses at the speed of their own machines.

@@ -94,12 +94,9 @@ extension VaultAccess {
             throw .usage("a vault is a file, and is not written to standard output (TARGET)", hint: "name a new file")
         }
         try refuseNameOfPart(target)
-        guard FileKind(target) != .directory else {
-            throw .usage(
-                "\(Printable.path(target)) (TARGET) is a directory",
-                hint:
-                    "name a new file in it: \(Printable.path(target + (target.hasSuffix("/") ? "" : "/") + "NAME.vault"))"
-            )
+        if FileKind(target) == .directory {
+            let file = Printable.path(target + (target.hasSuffix("/") ? "" : "/") + "NAME.vault")
+            try InputFile.refuseOther(at: target, from: "TARGET", hint: "name a new file in it: \(file)")
         }
         let directory = PathName.directory(of: target)
         if let kind = FileKind(directory), kind != .directory {

@@ -38,19 +38,18 @@ extension VaultAccess {
     /// A witness is replaced repeatedly, and a log is appended to: neither may share its path with another file.
     func requireFilesOfTheirOwn(_ witness: String?, _ log: String?) throws(Failure) {
         if let witness {
-            try requireFileOfItsOwn(witness, "the witness", "--witness", log.map { [("the witness log", $0)] } ?? [])
+            let others = log.map { [("the witness log", $0)] } ?? []
+            let isGiven = options.witness != nil
+            try requireFileOfItsOwn(witness, "the witness", "--witness", isGiven, "TOKENVAULT_WITNESS", others)
         }
         guard let log else { return }
-        try requireFileOfItsOwn(log, "the witness log", "--witness-log", [])
-        if let kind = FileKind(log), [.directory, .notAFile].contains(kind) {
-            throw .usage(
-                "the witness log \(Printable.path(log)) is \(kind.words)",
-                hint: "name a file of its own, on another file system: --witness-log PATH")
-        }
+        let isGiven = options.witnessLog != nil
+        try requireFileOfItsOwn(log, "the witness log", "--witness-log", isGiven, "TOKENVAULT_WITNESS_LOG", [])
     }
 
     private func requireFileOfItsOwn(
-        _ file: String, _ noun: String, _ option: String, _ others: [(String, String)]
+        _ file: String, _ noun: String, _ option: String, _ isGiven: Bool, _ variable: String,
+        _ others: [(String, String)]
     ) throws(Failure) {
         var others = others
         if let vault = try? path, !VaultLocation.isPostgreSQL(vault) {
@@ -59,13 +58,14 @@ extension VaultAccess {
         switch (try? namedKey) ?? nil {
         case .keyFile(let path)?: others.append(("the key file", path))
         case .identity(let path)?: others.append(("the identity", path))
-        case .passphrase(.file(let path))?: others.append(("the passphrase file", path))
+        case .passphrase(.file(let path, _))?: others.append(("the passphrase file", path))
         default: break
         }
-        guard let other = others.first(where: { Self.isSameFile(file, $0.1) }) else { return }
-        throw .usage(
-            "\(noun) is named like \(other.0): \(Printable.path(file))",
-            hint: "name a file of its own, on another file system: \(option) PATH")
+        let hint = "name a file of its own, on another file system: \(option) PATH"
+        if let other = others.first(where: { Self.isSameFile(file, $0.1) }) {
+            throw .usage("\(noun) is named like \(other.0): \(Printable.path(file))", hint: hint)
+        }
+        try InputFile.refuseOther(at: file, from: origin(option, isGiven: isGiven, variable), hint: hint)
     }
 
     /// By name, or because both paths lead to one file.

@@ -201,10 +201,8 @@ struct VaultAccess {
                     .unsafeFile, "the CA file \(Printable.path(path)) \(refusal.reason)",
                     hints: [refusal.hint])
             }
-            guard FileKind(path) != .directory else {
-                throw Failure.usage(
-                    "\(Printable.path(path)) (\(origin)) is a directory",
-                    hint: "name a file with certificates in PEM form")
+            if FileKind(path) == .directory {
+                try InputFile.refuseOther(at: path, from: origin, hint: "name a file with certificates in PEM form")
             }
             do {
                 return try .systemAnd(pemFile: path)
@@ -248,8 +246,11 @@ struct VaultAccess {
     }
 
     private func proxyCredentials(in path: String) throws -> AsyncHTTPTransport.Proxy.Credentials {
+        let origin = origin(
+            "--proxy-credentials-file", isGiven: options.proxyCredentialsFile != nil,
+            "TOKENVAULT_PROXY_CREDENTIALS_FILE")
         var reader = SecretReader(invocation.console)
-        let text = try reader.read("Proxy credentials", from: .file(path))
+        let text = try reader.read("Proxy credentials", from: .file(path, from: origin))
         guard let colon = text.firstIndex(of: ":") else {
             throw Failure.usage("the proxy credentials have no colon", hint: "the file holds one line: USER:PASSWORD")
         }

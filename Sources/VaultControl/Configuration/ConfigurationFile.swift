@@ -15,13 +15,13 @@ struct ConfigurationFile: Sendable {
         named path: String?, _ environment: [String: String], machine: String = "/etc"
     ) throws(Failure) -> ConfigurationFile? {
         let variable = environment["TOKENVAULT_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
-        if let path = path ?? variable {
+        if let named = path ?? variable {
             // This path means no file.
-            guard path != "/dev/null" else { return nil }
-            return try ConfigurationFile(reading: path)
+            guard named != "/dev/null" else { return nil }
+            return try ConfigurationFile(reading: named, from: path == nil ? "TOKENVAULT_CONFIG" : "--config")
         }
         for path in places(environment, machine) where NamedFile(path).exists {
-            return try ConfigurationFile(reading: path)
+            return try ConfigurationFile(reading: path, from: "the configuration file")
         }
         return nil
     }
@@ -33,9 +33,8 @@ struct ConfigurationFile: Sendable {
         return [own, machine].compactMap { $0.map { $0 + "/tokenvault/vaultctl.toml" } }
     }
 
-    init(reading path: String) throws(Failure) {
-        let text = try SettingsFile(noun: "configuration file", advice: "check --config, or TOKENVAULT_CONFIG").text(
-            at: path)
+    init(reading path: String, from origin: String) throws(Failure) {
+        let text = try SettingsFile(noun: "configuration file", origin: origin).text(at: path)
         self.path = path
         settings = try Self.parse(text, of: path)
     }

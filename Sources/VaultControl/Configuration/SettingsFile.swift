@@ -5,8 +5,8 @@ import TokenVault
 struct SettingsFile {
     /// What it is, as in "the \(noun)".
     let noun: String
-    /// What to do where it cannot be read.
-    let advice: String
+    /// The option or the variable that names it.
+    let origin: String
     var longest = 65_536
 
     /// The text of the file, if only root and this user can change it.
@@ -23,15 +23,15 @@ struct SettingsFile {
         do throws(SystemError) {
             file = try Descriptor(path, for: .reading, [.notOurTerminal, .withoutWaiting])
         } catch {
+            if error == .noDevice { try InputFile.refuseOther(at: path, from: origin) }
             throw Failure(
                 error == .notFound ? .notFound : .machine,
-                "the \(noun) cannot be read from \(name): \(error.text)",
-                hints: [advice])
+                "the \(noun) cannot be read from \(name) (\(origin)): \(error.text)",
+                hints: ["check \(origin)"])
         }
+        try InputFile.refuseOther(at: path, from: origin)
         guard let status = try? file.status(), status.kind == .regular else {
-            throw Failure(
-                .machine, "the \(noun) \(name) is not a file",
-                hints: [advice])
+            throw Failure(.machine, "the \(noun) \(name) cannot be checked")
         }
         try Self.checkOwner(status, "the \(noun) \(name)", fix: "chmod go-w \(name)")
         let parent = PathName.directory(of: path)

@@ -211,7 +211,7 @@ extension Failure {
     private init(_ error: ImportError) {
         let status: ExitStatus =
             switch error.code {
-            case .unreadableFile: .notFound
+            case .unreadableFile: .machine
             case .damagedSource: .damaged
             case .busySource: .busy
             default: .usage

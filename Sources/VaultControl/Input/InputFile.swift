@@ -2,21 +2,35 @@ import Platform
 
 /// Reads the files that the command line names.
 enum InputFile {
-    /// - Parameter title: the content's name in errors, such as `Access token`.
+    /// - Parameters:
+    ///   - title: the content's name in errors, such as `Access token`.
+    ///   - origin: the option or the argument that names the path.
     /// - Throws: ``Failure``, with the code `notFound` if there is no such file.
-    static func read(_ path: String, _ title: String, atMost maximum: Int) throws -> [UInt8] {
+    static func read(_ path: String, _ title: String, from origin: String, atMost maximum: Int) throws -> [UInt8] {
         let file: Descriptor
+        if FileKind(path) == .directory { try refuseOther(at: path, from: origin) }
         do throws(SystemError) { file = try Descriptor(path, for: .reading, .notOurTerminal) } catch {
+            if error == .noDevice { try refuseOther(at: path, from: origin) }
             let status: ExitStatus = error == .notFound ? .notFound : .machine
             let slip =
                 path == "-"
                 ? "standard input has a path, too: /dev/stdin"
                 : status == .notFound ? PathProblem.slip(path, "file", nil) : nil
             throw Failure(
-                status, "the \(title.lowercasedFirst) cannot be read from \(Printable.path(path)): \(error.text)",
+                status,
+                "the \(title.lowercasedFirst) cannot be read from \(Printable.path(path)) (\(origin)): \(error.text)",
                 hints: slip.map { [$0] } ?? [])
         }
         return try readAll(file, title, from: path, atMost: maximum)
+    }
+
+    /// Refuses a path at which something else is than a file: a mistake in the command line or in a setting, and no
+    /// trouble of this machine.
+    ///
+    /// - Parameter origin: the option, the variable or the argument that names the path.
+    static func refuseOther(at path: String, from origin: String, hint: String? = nil) throws(Failure) {
+        guard let kind = FileKind(path), [.directory, .notAFile].contains(kind) else { return }
+        throw .usage("\(Printable.path(path)) (\(origin)) is \(kind.words)", hint: hint ?? "check \(origin)")
     }
 
     /// A key that opens a vault must not be stored or sent by mistake.

@@ -86,11 +86,11 @@ extension SecretReader {
 
     /// A file that cannot be the secret must not lead to advice about its mode or its length: secrets are one line, and
     /// keys PEM or JSON.
-    static func other(_ path: String, _ title: String) -> Failure? {
-        guard !title.lowercased().contains("key"), let kind = FileKind(path), kind != .notAFile else { return nil }
-        let bytes = try? InputFile.read(path, title, atMost: maximumBytes)
+    static func other(_ path: String, _ title: String, from origin: String) -> Failure? {
+        guard !title.lowercased().contains("key"), let kind = FileKind(path) else { return nil }
+        let bytes = try? InputFile.read(path, title, from: origin, atMost: maximumBytes)
         let isOne = kind == .unknown && (bytes?.split(separator: UInt8(ascii: "\n")).count ?? 0) < 2
-        guard !isOne, kind != .directory else { return nil }
+        guard !isOne else { return nil }
         let what = kind == .unknown ? "has more than one line" : "is \(kind.words)"
         let noun = title.lowercasedFirst
         return .usage(

@@ -5,7 +5,8 @@ import TokenVault
 enum SecretSource {
     case standardInput
     case descriptor(Int32)
-    case file(String)
+    /// A path, and the option, the variable or the line of the configuration file that names it.
+    case file(String, from: String)
     case prompt
 
     /// The source that the options name; nil if they name none.
@@ -32,7 +33,7 @@ enum SecretSource {
             }
             return .standardInput
         }
-        return descriptor.map { .descriptor($0) } ?? file.map { .file($0) }
+        return descriptor.map { .descriptor($0) } ?? file.map { .file($0, from: "--\(name)-file") }
     }
 
     /// The source in a sentence, in brackets.
@@ -40,7 +41,7 @@ enum SecretSource {
         switch self {
         case .standardInput: " (standard input)"
         case .descriptor(let number): " (descriptor \(number))"
-        case .file(let path): " (\(Printable.path(path)))"
+        case .file(let path, _): " (\(Printable.path(path)))"
         case .prompt: ""
         }
     }
@@ -50,7 +51,7 @@ enum SecretSource {
         switch self {
         case .standardInput: "the input is empty: check the command before the pipe, or the file after <"
         case .descriptor: "the input is empty: check the descriptor's file"
-        case .file(let path): "check the program that writes \(Printable.path(path))"
+        case .file(let path, _): "check the program that writes \(Printable.path(path))"
         case .prompt: nil
         }
     }
@@ -83,15 +84,22 @@ struct SecretReader {
     ///
     /// - Parameter title: its name in a prompt, such as `Access token`.
     mutating func read(_ title: String, from source: SecretSource) throws -> String {
-        do { return try content(title, of: source) } catch let failure as Failure where failure.status == .usage {
+        do { return try content(title, of: source) } catch let failure as Failure where Self.opensVault(title) {
             // As with key files: nothing that opens a vault was read.
-            throw Self.opensVault(title) ? Failure(.keyMalformed, failure.message, hints: failure.hints) : failure
+            let code: VaultError.Code? =
+                switch failure.status {
+                case .usage: .keyMalformed
+                case .notFound: .keyMissing
+                case .machine where failure.code == VaultError.Code.unsafeFile.name: .keyUnsafe
+                default: nil
+                }
+            throw code.map { Failure($0, failure.message, hints: failure.hints) } ?? failure
         }
     }
 
-    /// Whether a secret of this title opens a vault.
+    /// Whether a secret of this title opens a vault, or will.
     private static func opensVault(_ title: String) -> Bool {
-        ["Key", "Target's passphrase"].contains(title) || title.hasPrefix("Passphrase")
+        title == "Key" || title.lowercased().contains("passphrase")
     }
 
     private mutating func content(_ title: String, of source: SecretSource) throws -> String {
@@ -123,8 +131,8 @@ struct SecretReader {
                     "file descriptor \(number) is a terminal", hint: "leave the option out to be prompted")
             }
             bytes = try InputWait.during { try InputFile.readAll(descriptor, title, atMost: Self.maximumBytes) }
-        case .file(let path):
-            bytes = try Self.file(path, title)
+        case .file(let path, let origin):
+            bytes = try file(path, from: origin, title)
         }
         return try Self.text(bytes, title, from: source)
     }
@@ -138,38 +146,43 @@ struct SecretReader {
     }
 
     /// The same rules as for key files.
-    private static func file(_ path: String, _ title: String) throws -> [UInt8] {
-        if let status = try? FileStatus(at: path, followingLinks: true), status.kind == .directory {
-            throw Failure(
-                .machine,
-                "the \(title.lowercasedFirst) cannot be read from \(Printable.path(path)): is a directory"
-            )
-        }
+    private func file(_ path: String, from origin: String, _ title: String) throws -> [UInt8] {
         do {
-            return try SecretFiles.read(path, title: title.lowercasedFirst + " file", atMost: maximumBytes)
+            return try SecretFiles.read(path, title: title.lowercasedFirst + " file", atMost: Self.maximumBytes)
         } catch let error as VaultError where error.code == .keyMissing {
-            guard !SecretArguments.mayBeSecret(path) else { throw Self.missing(title) }
+            guard !SecretArguments.mayBeSecret(path) else { throw Self.missing(title, from: origin) }
+            if Self.opensVault(title),
+                let problem = PathProblem(
+                    "passphrase file", at: path, from: origin, advice: "check \(origin)",
+                    home: console.environment["HOME"])
+            {
+                throw Failure(.notFound, problem.message, hints: problem.hints)
+            }
             let slip =
                 path == "-"
                 ? "to read it from standard input, leave -file out of the option's name"
                 : PathProblem.slip(path, "file", nil)
             throw Failure(
                 .notFound,
-                "the \(title.lowercasedFirst) cannot be read from \(Printable.path(path)): no such file or directory",
+                "the \(title.lowercasedFirst) cannot be read from \(Printable.path(path)) (\(origin)): "
+                    + "no such file or directory",
                 hints: slip.map { [$0] } ?? [])
         } catch let error as VaultError where error.code == .keyMalformed {
-            if FileKind(path) != .unknown, let other = Self.other(path, title) { throw other }
-            throw Failure.usage("the \(title.lowercasedFirst) is longer than \(maximumBytes) bytes")
+            if FileKind(path) != .unknown, let other = Self.other(path, title, from: origin) { throw other }
+            throw Failure.usage("the \(title.lowercasedFirst) is longer than \(Self.maximumBytes) bytes")
         } catch let error as VaultError where error.code == .keyUnsafe {
-            if error.hint?.hasPrefix("run: chmod") == true, let other = Self.other(path, title) { throw other }
-            throw Failure(.unsafeFile, error.message, hints: error.hint.map { [$0] } ?? [])
+            try InputFile.refuseOther(at: path, from: origin, hint: error.hint)
+            if error.hint?.hasPrefix("run: chmod") == true, let other = Self.other(path, title, from: origin) {
+                throw other
+            }
+            throw Failure(.unsafeFile, "\(error.message) (\(origin))", hints: error.hint.map { [$0] } ?? [])
         }
     }
 
     /// The name of a file that is not there is not shown if it may be the secret.
-    static func missing(_ title: String) -> Failure {
+    private static func missing(_ title: String, from origin: String) -> Failure {
         Failure(
-            .notFound, "the \(title.lowercasedFirst) cannot be read: no such file or directory",
+            .notFound, "the \(title.lowercasedFirst) cannot be read: no such file or directory (\(origin))",
             hints: [
                 "the option takes the path of a private file with the \(title.lowercasedFirst) in it",
                 "if you gave the \(title.lowercasedFirst) itself, assume that others have seen it",

@@ -119,7 +119,7 @@ struct ClientAuthenticationOptions: ParsableArguments {
                 throw Failure.usage(
                     "private_key_jwt needs the client's key, and no secret", hint: "use --client-key-file PATH")
             }
-            let pem = try reader.read("Client key", from: .file(clientKeyFile))
+            let pem = try reader.read("Client key", from: .file(clientKeyFile, from: "--client-key-file"))
             return .privateKeyJWT(try key(pem, profile))
         }
         guard !method.isByCertificate else {
@@ -182,7 +182,8 @@ extension ClientAuthenticationOptions {
             }
             return nil
         }
-        let key = try reader.read("Key of the client certificate", from: .file(clientCertificateKey))
+        let key = try reader.read(
+            "Key of the client certificate", from: .file(clientCertificateKey, from: "--client-certificate-key"))
         let chain = try pem(at: clientCertificate)
         guard chain.contains("-----BEGIN CERTIFICATE-----") else {
             throw Failure.usage(
@@ -209,7 +210,7 @@ extension ClientAuthenticationOptions {
     }
 
     private func pem(at path: String) throws -> String {
-        let bytes = try InputFile.read(path, "Client certificate", atMost: 65_536)
+        let bytes = try InputFile.read(path, "Client certificate", from: "--client-certificate", atMost: 65_536)
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw Failure.usage("the client certificate is not text", hint: "it must be in PEM form")
         }

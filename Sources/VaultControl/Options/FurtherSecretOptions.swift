@@ -39,7 +39,8 @@ struct FurtherSecretOptions: ParsableArguments {
                 "client authentication \(method) has no secret to add a second one to",
                 hint: "give the first one, too: --client-secret-file PATH")
         }
-        let sources = [source] + secondClientSecretFile.dropFirst().map { .file($0) }
+        let sources =
+            [source] + secondClientSecretFile.dropFirst().map { .file($0, from: "--second-client-secret-file") }
         var secrets: [ClientSecret] = []
         var known = Set([first?.secret].compactMap(\.self))
         for source in sources {

@@ -76,9 +76,9 @@ struct UsageTests {
         #expect(missing.error.contains("there is no passphrase file at \(harness.path("none")) (--passphrase-file)"))
         #expect(missing.error.contains("hint: check --passphrase-file"))
         let directory = try await harness.run("status", "--passphrase-file", harness.directory)
-        #expect(directory.status == 10)
+        #expect(directory.status == 7)
         #expect(
-            directory.error.contains("cannot be read from \(harness.directory): is a directory"), "\(directory.error)")
+            directory.error.contains("\(harness.directory) (--passphrase-file) is a directory"), "\(directory.error)")
         let token = try await harness.run("login", "add", "--user", "a", "--access-token-file", harness.path("none"))
         #expect(token.status == 2)
     }

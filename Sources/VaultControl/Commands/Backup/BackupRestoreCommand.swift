@@ -51,8 +51,10 @@ struct BackupRestoreCommand: VaultCommand {
         for path in evidence {
             let advice = "check --evidence; without it, all logins are held"
             if let problem = PathProblem("evidence", at: path, from: "--evidence", advice: advice) {
-                throw Failure(.notFound, problem.message, hints: problem.hints)
+                throw Failure(problem.isMissing ? .notFound : .machine, problem.message, hints: problem.hints)
             }
+            try InputFile.refuseOther(
+                at: path, from: "--evidence", hint: "evidence is read twice: save it in a file first")
         }
         if dryRun { return try await plan(facts, place, key, access, invocation) }
         let progress = Progress("restoring", on: invocation.console, isQuiet: invocation.isQuiet)

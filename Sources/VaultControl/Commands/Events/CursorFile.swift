@@ -19,14 +19,14 @@ struct CursorFile {
             }
             return nil
         }
-        let bytes = try InputFile.read(path, "Cursor", atMost: Self.longest)
+        try InputFile.refuseOther(at: path, from: "--cursor-file")
+        let bytes = try InputFile.read(path, "Cursor", from: "--cursor-file", atMost: Self.longest)
         var text = String(decoding: bytes, as: UTF8.self)
         while text.last?.isNewline == true { text.removeLast() }
         guard let cursor = EventCursor(text) else {
             throw Failure.usage(
                 "\(Printable.path(path)) does not contain a cursor",
-                hint: FileKind(path) == .notAFile
-                    ? "name a file, or use --after" : "name another file, or remove this one and use --after")
+                hint: "name another file, or remove this one and use --after")
         }
         return cursor
     }

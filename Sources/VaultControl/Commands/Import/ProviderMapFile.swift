@@ -48,7 +48,7 @@ enum ProviderMapFile {
         if let problem = PathProblem("provider map", at: path, from: "--provider-map", advice: advice) {
             throw Failure(problem.isMissing ? .notFound : .machine, problem.message, hints: problem.hints)
         }
-        let bytes = try InputFile.read(path, "Provider map", atMost: 1 << 20)
+        let bytes = try InputFile.read(path, "Provider map", from: "--provider-map", atMost: 1 << 20)
         let rules: [String: Rule]
         do {
             rules = try JSONDecoder().decode([String: Rule].self, from: Data(bytes))

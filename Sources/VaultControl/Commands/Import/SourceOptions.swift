@@ -199,13 +199,14 @@ struct SourceOptions: ParsableArguments {
             ? "name the file that is read; what the source is called goes with: --name \(Printable.shortened(source))"
             : "check its path"
         if let problem = PathProblem("source", at: source, from: "SOURCE", advice: advice, home: home) {
-            throw Failure(.notFound, code: "unreadableFile", problem.message, hints: problem.hints)
-        }
-        guard FileKind(source) != .directory else {
             throw Failure(
-                .notFound, code: "unreadableFile", "\(Printable.path(source)) (SOURCE) is a directory",
-                hints: ["name the file in it that has the tokens"])
+                problem.isMissing ? .notFound : .machine, code: "unreadableFile", problem.message, hints: problem.hints)
         }
+        try InputFile.refuseOther(
+            at: source, from: "SOURCE",
+            hint: FileKind(source) == .directory
+                ? "name the file in it that has the tokens" : "a source is read more than once: save it in a file first"
+        )
         let hint: String? =
             switch FileKind(source) {
             case .vault?: "to move everything to another vault: vaultctl move run TARGET"
@@ -261,20 +262,24 @@ struct SourceOptions: ParsableArguments {
     private func secrets(_ invocation: Invocation) throws -> SourceSecrets {
         var reader = SecretReader(invocation.console)
         var secrets = SourceSecrets()
+        let option = "--better-auth-secret-file"
         for text in betterAuthSecretFile {
             let equals = text.firstIndex(of: "=")
             if let equals, let version = Int(text[..<equals]) {
                 let path = String(text[text.index(after: equals)...])
-                secrets.betterAuth[version] = SourceSecret(try reader.read("Secret of Better Auth", from: .file(path)))
+                secrets.betterAuth[version] = SourceSecret(
+                    try reader.read("Secret of Better Auth", from: .file(path, from: option)))
             } else {
                 secrets.betterAuthUnversioned = SourceSecret(
-                    try reader.read("Secret of Better Auth", from: .file(text)))
+                    try reader.read("Secret of Better Auth", from: .file(text, from: option)))
             }
         }
         secrets.decryptCommand = try decryptCommand.map {
             try ProgramArguments.parse($0, "--decrypt-command", example: ProgramArguments.decryption)
         }
-        secrets.nango = try nangoKeyFile.map { SourceSecret(try reader.read("Nango key", from: .file($0))) }
+        secrets.nango = try nangoKeyFile.map {
+            SourceSecret(try reader.read("Nango key", from: .file($0, from: "--nango-key-file")))
+        }
         return secrets
     }
 }

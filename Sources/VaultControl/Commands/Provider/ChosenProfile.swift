@@ -16,7 +16,7 @@ struct ChosenProfile {
             document = nil
             return
         }
-        let read = try Self.read(file)
+        let read = try Self.read(file, from: "--profile-file")
         document = read.bytes
         profile = read.profile
     }
@@ -58,8 +58,8 @@ struct ChosenProfile {
     }
 
     /// Reads and checks one file.
-    static func read(_ path: String) throws -> (profile: ProviderProfile, bytes: [UInt8]) {
-        let bytes = try InputFile.read(path, "Profile", atMost: 65_536)
+    static func read(_ path: String, from origin: String) throws -> (profile: ProviderProfile, bytes: [UInt8]) {
+        let bytes = try InputFile.read(path, "Profile", from: origin, atMost: 65_536)
         do throws(ProfileError) {
             return (try ProviderProfile(parsing: bytes, file: Printable.path(path)), bytes)
         } catch {

@@ -93,7 +93,7 @@ struct ProfilesConvertCommand: VaultCommand {
     }
 
     private func providers() throws -> [NangoProvider] {
-        let bytes = try InputFile.read(file, "Catalogue", atMost: CatalogueText.maximumBytes)
+        let bytes = try InputFile.read(file, "Catalogue", from: "FILE", atMost: CatalogueText.maximumBytes)
         do throws(CatalogueError) {
             return try NangoProvider.all(in: bytes)
         } catch {

@@ -60,7 +60,7 @@ struct ProviderClientMetadataCommand: VaultCommand {
         var reader = SecretReader(invocation.console)
         let nextKey = try nextKeyFile.map { path in
             do {
-                let pem = try reader.read("Next client key", from: .file(path))
+                let pem = try reader.read("Next client key", from: .file(path, from: "--next-key-file"))
                 return try ClientAssertionKey(pem: pem, keyID: nextKeyID)
             } catch is OAuthValueError {
                 throw Failure.usage(

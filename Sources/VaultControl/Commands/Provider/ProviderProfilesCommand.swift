@@ -75,7 +75,7 @@ struct ProfilesListCommand: VaultCommand {
             in: directory, "--dir", hint: "name a directory with profiles, NAME.json each")
         return names.filter { $0.hasSuffix(".json") }.sorted().map { name in
             do {
-                let profile = try ChosenProfile.read(directory + "/" + name).profile
+                let profile = try ChosenProfile.read(directory + "/" + name, from: "--dir").profile
                 return row(name, profile)
             } catch {
                 let failure = (error as? Failure)?.message ?? "cannot be read"

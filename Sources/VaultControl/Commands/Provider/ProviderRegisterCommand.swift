@@ -129,11 +129,14 @@ struct ProviderRegisterCommand: VaultCommand {
         case "client_secret_basic": return .clientSecretBasic
         case "client_secret_post": return .clientSecretPost
         case "private_key_jwt":
-            let pem = try reader.read("Client key", from: .file(clientKeyFile ?? ""))
+            let pem = try reader.read("Client key", from: .file(clientKeyFile ?? "", from: "--client-key-file"))
             return .privateKeyJWT(try ClientAssertionKey(pem: pem, keyID: clientKeyID))
         case "self_signed_tls_client_auth":
-            let key = try reader.read("Key of the client certificate", from: .file(clientCertificateKey ?? ""))
-            let bytes = try InputFile.read(clientCertificate ?? "", "Client certificate", atMost: 65_536)
+            let key = try reader.read(
+                "Key of the client certificate",
+                from: .file(clientCertificateKey ?? "", from: "--client-certificate-key"))
+            let bytes = try InputFile.read(
+                clientCertificate ?? "", "Client certificate", from: "--client-certificate", atMost: 65_536)
             return .selfSignedTLSClientAuth(
                 try ClientCertificate(chainPEM: String(decoding: bytes, as: UTF8.self), keyPEM: key))
         default:

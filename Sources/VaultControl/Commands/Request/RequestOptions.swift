@@ -39,7 +39,7 @@ struct RequestOptions: ParsableArguments {
         var fields = HTTPFields()
         for text in try lines(console) { fields.append(try Self.field(text)) }
         guard let data else { return RequestContent(method: method, fields: fields, body: []) }
-        let body = try Self.bytes(data, "Body", console, atMost: Self.longestBody) ?? Array(data.utf8)
+        let body = try Self.bytes(data, "Body", from: "--data", console, atMost: Self.longestBody) ?? Array(data.utf8)
         if fields[.contentType] == nil { fields[.contentType] = "application/x-www-form-urlencoded" }
         return RequestContent(method: method, fields: fields, body: body)
     }
@@ -63,7 +63,8 @@ struct RequestOptions: ParsableArguments {
 
     private func lines(_ console: Console) throws -> [String] {
         try header.flatMap { text in
-            guard let bytes = try Self.bytes(text, "Header", console, atMost: Self.longestHeader) else { return [text] }
+            guard let bytes = try Self.bytes(text, "Header", from: "--header", console, atMost: Self.longestHeader)
+            else { return [text] }
             guard let text = String(validating: bytes, as: UTF8.self) else {
                 throw Failure.usage("the header is not text")
             }
@@ -73,14 +74,14 @@ struct RequestOptions: ParsableArguments {
 
     /// The content of `@FILE` and `@-`; nil for anything else.
     private static func bytes(
-        _ text: String, _ title: String, _ console: Console, atMost maximum: Int
+        _ text: String, _ title: String, from origin: String, _ console: Console, atMost maximum: Int
     ) throws -> [UInt8]? {
         guard text.hasPrefix("@") else { return nil }
         let path = String(text.dropFirst())
         let bytes =
             path == "-"
             ? try InputWait.during { try InputFile.readAll(console.input, title, atMost: maximum) }
-            : try InputFile.read(path, title, atMost: maximum)
+            : try InputFile.read(path, title, from: origin, atMost: maximum)
         try InputFile.refuseKey(bytes, as: title, path == "-" ? " (standard input)" : " (\(Printable.path(path)))")
         return bytes
     }

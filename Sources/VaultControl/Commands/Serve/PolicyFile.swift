@@ -9,7 +9,7 @@ struct PolicyFile {
     private static let longest = 1 << 20
 
     func read() throws(Failure) -> ServePolicy {
-        let file = SettingsFile(noun: "policy", advice: "check --policy", longest: Self.longest)
+        let file = SettingsFile(noun: "policy", origin: "--policy", longest: Self.longest)
         let text = try file.text(at: path)
         do throws(PolicyProblem) { return try ServePolicy(text) } catch {
             if FileKind(path) == .keyFile {

@@ -318,6 +318,6 @@ struct ProviderUpdateCommandTests {
         let empty = try await harness.run(update + [harness.file("empty", "")])
         #expect(empty.status == 1 && empty.error.contains("is empty"), "\(empty.error)")
         let device = try await harness.run(update + ["/dev/null"])
-        #expect(device.status == 10 && device.error.contains("is not a regular file"), "\(device.error)")
+        #expect(device.status == 1 && device.error.contains("is no regular file"), "\(device.error)")
     }
 }
