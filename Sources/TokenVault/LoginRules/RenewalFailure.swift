@@ -12,11 +12,11 @@ enum RenewalFailure: Equatable, Sendable {
     /// The provider gives no token for the resource or the scope that was asked for. Neither login nor client is at
     /// fault.
     case targetRefused
-    /// Temporary. `keepsDoubt`: the refresh token may nevertheless be spent. `isRejection`: a refusal without a
+    /// Temporary. `doubt`: why the refresh token may nevertheless be spent. `isRejection`: a refusal without a
     /// recognized reason.
-    case transient(retryAfter: Duration?, keepsDoubt: Bool, isRejection: Bool)
+    case transient(retryAfter: Duration?, doubt: RenewalDoubt.Cause?, isRejection: Bool)
     /// The server has not processed the request: it was not sent, or the server was overloaded.
-    case unprocessed(retryAfter: Duration?, keepsDoubt: Bool)
+    case unprocessed(retryAfter: Duration?, doubt: RenewalDoubt.Cause?)
     /// The request may have arrived and no usable reply came. `mayReplay`: the same token may be sent again at once.
     case inDoubt(mayReplay: Bool)
     /// Nothing was sent, because the conditions under which the intent was written no longer certainly held.
@@ -41,5 +41,5 @@ enum RenewalFailure: Equatable, Sendable {
 
 extension RenewalFailure {
     /// The app gave no usable token.
-    static let nothingUsable = RenewalFailure.transient(retryAfter: nil, keepsDoubt: false, isRejection: false)
+    static let nothingUsable = RenewalFailure.transient(retryAfter: nil, doubt: nil, isRejection: false)
 }

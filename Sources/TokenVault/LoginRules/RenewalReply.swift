@@ -21,6 +21,7 @@ extension RenewalReply {
     ///
     /// - Parameter target: The target of the requested token. A refused resource or scope concerns that request only.
     init(_ attempt: TokenAttempt, for target: TokenTarget = .own) {
+        let doubt: RenewalDoubt.Cause? = attempt.leavesDoubt ? .serverError : nil
         self =
             switch attempt.outcome {
             case .misconfigured(.refused(.invalidTarget)) where !target.isOwn,
@@ -35,18 +36,19 @@ extension RenewalReply {
             case .needsUser: .verdict(.needsUser)
             case .inDoubt: .verdict(.inDoubt(mayReplay: false))
             case .transient(let failure) where failure.cause.isUnprocessed:
-                .verdict(.unprocessed(retryAfter: failure.retryAfter, keepsDoubt: attempt.leavesDoubt))
+                .verdict(.unprocessed(retryAfter: failure.retryAfter, doubt: doubt))
             case .transient(let failure):
                 .verdict(
                     .transient(
-                        retryAfter: failure.retryAfter, keepsDoubt: attempt.leavesDoubt,
+                        retryAfter: failure.retryAfter,
+                        doubt: failure.cause.isRedirect ? doubt.map { _ in .redirected } : doubt,
                         isRejection: failure.cause.countsAsRejection))
             // The endpoint has already repeated the request once, as these ask for.
             case .nonceRequired, .scopeRefused:
-                .verdict(.transient(retryAfter: nil, keepsDoubt: attempt.leavesDoubt, isRejection: false))
+                .verdict(.transient(retryAfter: nil, doubt: doubt, isRejection: false))
             // Neither nonce nor clock fixes the proof: the key, or the provider's record of it, is at fault.
             case .invalidProof:
-                .verdict(.transient(retryAfter: nil, keepsDoubt: attempt.leavesDoubt, isRejection: true))
+                .verdict(.transient(retryAfter: nil, doubt: doubt, isRejection: true))
             }
     }
 }
@@ -56,6 +58,9 @@ extension TransientCause {
     var countsAsRejection: Bool {
         if case .unclassifiedRejection = self { true } else { false }
     }
+
+    /// Row 15.
+    fileprivate var isRedirect: Bool { if case .redirect = self { true } else { false } }
 }
 
 extension RefreshFailure.Reason {

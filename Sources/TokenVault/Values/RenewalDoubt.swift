@@ -24,6 +24,7 @@ package struct RenewalDoubt: Sendable, Equatable {
             case .lostReply: "lostReply"
             case .serverError: "serverError"
             case .takenOver: "takenOver"
+            case .redirected: "redirected"
             default: "unknown"
             }
         }
@@ -36,5 +37,7 @@ package struct RenewalDoubt: Sendable, Equatable {
         package static let serverError = Self(code: 3)
         /// The renewal was taken over from a living process, by an operator or by the policy for stalled owners.
         package static let takenOver = Self(code: 4)
+        /// The token endpoint redirected, before or after it had renewed.
+        package static let redirected = Self(code: 5)
     }
 }

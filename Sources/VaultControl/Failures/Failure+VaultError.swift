@@ -70,10 +70,7 @@ extension Failure {
 
     /// The hint for a missing reply, or one from elsewhere.
     private static func hint(for answer: ProviderAnswer, _ code: VaultError.Code) -> String? {
-        if let location = answer.location {
-            return "if the provider has moved: vaultctl provider update NAME --token-endpoint "
-                + Printable.shortened(location, to: 200)
-        }
+        if let location = answer.location { return hint(forRedirectTo: location) }
         return switch answer.failure {
         case nil where code == .tryLater && answer.error == nil: hint(forBare: answer.status)
         case nil: nil
@@ -83,6 +80,17 @@ extension Failure {
         case .noClientCertificate?, .refused?: nil
         default: "check the network, and the token endpoint: vaultctl provider show NAME"
         }
+    }
+
+    /// A target that `--token-endpoint` refuses is not recommended.
+    private static func hint(forRedirectTo location: String) -> String {
+        let isPlain = location.lowercased().hasPrefix("http:")
+        guard (try? EndpointURL(location, allowsInsecureLoopback: true)) != nil else {
+            return (isPlain ? "it redirects to plain http on another machine, which is refused; " : "")
+                + "check the token endpoint: vaultctl provider show NAME"
+        }
+        return "if the provider has moved: vaultctl provider update NAME --token-endpoint "
+            + Printable.shortened(location, to: 200) + (isPlain ? " --allow-insecure-loopback" : "")
     }
 
     /// The hint for a refusal that is not one of a token endpoint.

@@ -36,7 +36,8 @@ enum RenewalView {
         switch cause {
         case .ownerDied: "the process that renewed it ended before recording the outcome"
         case .lostReply: "the request may have arrived, and no usable reply came"
-        case .serverError: "the server reported an internal error, before or after it renewed the token"
+        case .serverError: "the server answered with an error, before or after it renewed the token"
+        case .redirected: "the token endpoint redirected, before or after it renewed the token"
         case .takenOver: "the renewal was taken over from a process that is alive"
         default: "the reason is unknown"
         }

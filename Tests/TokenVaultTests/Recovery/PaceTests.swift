@@ -63,7 +63,7 @@ struct PaceTests {
         var pace = Pace()
         func fail(_ login: LoginHandle) {
             pace.note(
-                .failed(.transient(retryAfter: nil, keepsDoubt: false, isRejection: false)), of: login,
+                .failed(.transient(retryAfter: nil, doubt: nil, isRejection: false)), of: login,
                 uptime: .zero, random: 1)
         }
         #expect(pace.bound == nil)

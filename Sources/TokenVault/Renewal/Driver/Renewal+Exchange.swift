@@ -56,7 +56,7 @@ extension RenewalFailure {
             case .needsUser: .needsUser
             case .dead: .postponed
             case .transient(let failure):
-                .transient(retryAfter: failure.retryAfter, keepsDoubt: false, isRejection: false)
+                .transient(retryAfter: failure.retryAfter, doubt: nil, isRejection: false)
             case .success, .partial, .inDoubt, .nonceRequired, .invalidProof, .scopeRefused: .nothingUsable
             }
     }

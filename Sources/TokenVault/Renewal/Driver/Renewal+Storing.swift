@@ -261,10 +261,8 @@ extension RenewalFailure {
         switch self {
         // A refusal that is not written, because the row has advanced, must still be known to follow a lost reply.
         case .inDoubt, .dead(.lostResponse): .lostReply
-        case .transient(_, keepsDoubt: true, _), .unprocessed(_, keepsDoubt: true): .serverError
-        case .dead, .needsUser, .clientRefused, .misconfigured, .targetRefused, .transient, .unprocessed, .notSent,
-            .withdrawn, .postponed:
-            nil
+        case .transient(_, let doubt, _), .unprocessed(_, let doubt): doubt
+        case .dead, .needsUser, .clientRefused, .misconfigured, .targetRefused, .notSent, .withdrawn, .postponed: nil
         }
     }
 }

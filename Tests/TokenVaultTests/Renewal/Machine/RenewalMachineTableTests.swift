@@ -18,8 +18,8 @@ struct RenewalMachineTableTests {
         position: ChainPosition(chain: 2, generation: 1), fence: 8, method: .handler, isInDoubt: false)
     static let session = RenewalClaim(
         position: ChainPosition(chain: 2, generation: 3), fence: 9, method: .session, isInDoubt: false, tries: 0)
-    static let transient = RenewalFailure.transient(retryAfter: .seconds(9), keepsDoubt: false, isRejection: false)
-    static let unprocessed = RenewalFailure.unprocessed(retryAfter: .seconds(9), keepsDoubt: false)
+    static let transient = RenewalFailure.transient(retryAfter: .seconds(9), doubt: nil, isRejection: false)
+    static let unprocessed = RenewalFailure.unprocessed(retryAfter: .seconds(9), doubt: nil)
     static let dead = RenewalFailure.dead(.deadGrant)
     static let replayable = RenewalFailure.inDoubt(mayReplay: true)
     static let lost = RenewalFailure.inDoubt(mayReplay: false)

@@ -75,7 +75,26 @@ struct CauseTests {
                 world, "if the provider has moved: vaultctl provider update acme --token-endpoint \(target)")
             #expect(told.refusal?["location"] as? String == target)
             #expect(told.refusal?["status"] as? Int == 308)
-            #expect(try await !world.ok("login", "show", "--user", "alice").output.contains("key=secret"))
+            let shown = try await world.ok("login", "show", "--user", "alice").output
+            #expect(shown.contains("the token endpoint redirected, before") && !shown.contains("key=secret"))
+        }
+    }
+
+    /// What `--token-endpoint` would refuse is not recommended.
+    @Test(arguments: [
+        ("http://elsewhere.example/token", "it redirects to plain http on another machine, which is refused; check"),
+        (
+            "http://127.0.0.1:1/token",
+            "if the provider has moved: vaultctl provider update acme --token-endpoint "
+                + "http://127.0.0.1:1/token --allow-insecure-loopback"
+        ),
+        ("/moved", "check the token endpoint: vaultctl provider show acme"),
+    ])
+    func aRedirectToPlainHTTP(target: String, hint: String) async throws {
+        try await World.with { world in
+            try await world.logIn("alice")
+            world.server.faults.add(.status(302, headers: ["Location": target]).times(10))
+            _ = try await fail(world, hint)
         }
     }
 
