@@ -8,7 +8,7 @@ extension Failure {
         switch error {
         case let failure as Failure: self = failure
         case let error as VaultError: self.init(error)
-        case let error as DiscoveryError: self.init(error)
+        case let error as DiscoveryError: self.init(error, changedBy: nil)
         case let error as ExportError: self.init(error)
         case let error as OAuthValueError: self.init(error)
         case let error as OutputError: self.init(error)
@@ -183,35 +183,42 @@ extension Failure {
             hints: error.hint.map { [$0] } ?? [])
     }
 
-    private init(_ error: DiscoveryError) {
+    /// - Parameter command: the command that changes the provider, where the options are not those of this one.
+    init(_ error: DiscoveryError, changedBy command: String?) {
+        let front = command.map { $0 + " " } ?? ""
+        let endpoints =
+            "specify the endpoints: "
+            + (command == nil
+                ? "--token-endpoint, --authorization-endpoint"
+                : "\(front)--token-endpoint URL --authorization-endpoint URL")
         let hints =
             switch error.code {
             case .unreachable where error.isUnanswered: ["try again later"]
             case .unreachable: ["check the issuer's URL and the network; for a private authority, use --ca-file FILE"]
-            case .serverError: ["try again later, or specify the endpoints: --token-endpoint, --authorization-endpoint"]
+            case .serverError: ["try again later, or \(endpoints)"]
             case .notFound where error.status == 401 || error.status == 403:
                 [
                     "check whether this machine may ask it (firewall, proxy)",
-                    "specify the endpoints: --token-endpoint, --authorization-endpoint",
+                    endpoints,
                 ]
             case .notFound:
-                ["check the issuer's URL, or specify the endpoints: --token-endpoint, --authorization-endpoint"]
+                ["check the issuer's URL, or \(endpoints)"]
             case .issuerMismatch where error.named?.contains("{tenantid}") == true:
                 [
-                    "Microsoft Entra names each directory: --profile entra --issuer "
+                    "Microsoft Entra names each directory: \(front)--profile entra --issuer "
                         + "https://login.microsoftonline.com/TENANT-ID/v2.0"
                 ]
             case .issuerMismatch:
                 [
-                    error.named.map { "if that is the right server: --issuer \(Printable.shortened($0, to: 200))" }
+                    error.named.map { "if that is the right server: \(front)--issuer \(Printable.shortened($0, to: 200))" }
                         ?? "copy the issuer exactly as the provider documents it, with or without the final slash"
                 ]
             case .malformed where error.member == nil:
-                ["check the issuer's URL", "specify the endpoints: --token-endpoint, --authorization-endpoint"]
+                ["check the issuer's URL", endpoints]
             case .insecureEndpoint
             where error.named.flatMap { try? EndpointURL($0, allowsInsecureLoopback: true) } != nil:
                 ["for a development server on this machine: --allow-insecure-loopback"]
-            default: ["specify the endpoints: --token-endpoint, --authorization-endpoint"]
+            default: [endpoints]
             }
         self.init(.provider, code: "discovery", error.description, hints: hints)
     }

@@ -174,7 +174,7 @@ struct LogInOptions: ParsableArguments {
             throw Failure.usage(
                 "an API that says where to log in needs a browser log-in",
                 hint: "use: vaultctl login open --user \(Printable.shortened(user ?? "ID")) --resource "
-                    + Printable.shortened(askedResource))
+                    + Printable.shortened(askedResource) + (allowInsecureLoopback ? " --allow-insecure-loopback" : ""))
         }
         guard let user, let provider else {
             throw Failure.usage(

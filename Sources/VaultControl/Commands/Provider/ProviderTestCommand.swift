@@ -70,13 +70,12 @@ struct ProviderTestCommand: VaultCommand {
         for finding: ProviderFindings.Finding, _ provider: Provider, _ metadata: ServerMetadata?
     ) -> String {
         guard let option = finding.option else { return "try again later" }
-        let command = "vaultctl provider update \(Printable.argument(tenant.provider(name)))"
         let isNew =
             metadata.map {
                 $0.tokenEndpoint != provider.tokenEndpoint || $0.authorizationEndpoint != provider.authorizationEndpoint
                     || $0.pushedAuthorizationRequestEndpoint != provider.pushedAuthorizationEndpoint
             } ?? false
-        return "change it: \(command) \(option)" + (isNew ? "; --rediscover asks it again" : "")
+        return "change it: \(change) \(option)" + (isNew ? "; --rediscover asks it again" : "")
     }
 
     /// Why the token endpoint does not work; nil if it works, or if only clients with a certificate can ask it.
@@ -123,9 +122,13 @@ struct ProviderTestCommand: VaultCommand {
             // A stored URL was allowed when it was added.
             return try await access.discover(issuer, allowsInsecureLoopback: true)
         } catch let error as DiscoveryError {
-            throw Failure(.provider, code: "discoveryFailed", error.description, hints: Failure(error).hints)
+            let hints = Failure(error, changedBy: change).hints
+            throw Failure(.provider, code: "discoveryFailed", error.description, hints: hints)
         }
     }
+
+    /// Changes the provider, with an option after it.
+    private var change: String { "vaultctl provider update \(Printable.argument(tenant.provider(name)))" }
 }
 
 /// Mismatches between the vault, the profile and the metadata.
