@@ -10,9 +10,11 @@ extension HTTPTransportError {
     /// quote the peer.
     init(_ error: any Error, mayHaveBeenSent: Bool, received: HTTPReply? = nil) {
         let mayHaveBeenSent = mayHaveBeenSent && !(received == nil && Self.refusesCertificate(error))
+        let received = (error as? BrokenReply)?.received ?? received
+        let code = Self.code(of: error, mayHaveBeenSent)
         self.init(
-            mayHaveBeenSent ? .maybeSent : .notSent, Self.code(of: error, mayHaveBeenSent),
-            received: (error as? BrokenReply)?.received ?? received)
+            mayHaveBeenSent ? .maybeSent : .notSent, code == .reset && received != nil ? .truncated : code,
+            received: received)
     }
 
     private static func code(of error: any Error, _ mayHaveBeenSent: Bool) -> HTTPTransportError.Code {
@@ -29,6 +31,8 @@ extension HTTPTransportError {
             code(of: error, mayHaveBeenSent)
         case let error as BrokenReply:
             code(of: error.cause, mayHaveBeenSent)
+        case HTTPParserError.invalidEOFState:
+            .truncated
         case is HTTPParserError:
             .protocolViolation
         default:

@@ -46,8 +46,9 @@ extension Failure {
             .refreshFailed, .lostResponse, .notRefreshable, .needsUserInteraction, .userDisabled, .notLoggedIn,
         ]
         let isOfLogin = codes.contains { $0.name == code }
+        let mayHaveReply = code == VaultError.Code.lostResponse.name || message.hasPrefix("no usable reply came;")
         let isUnnamed = hints.contains { hint in [" LOGIN", " USER", " NAME"].contains { hint.contains($0) } }
-        guard isOfLogin || isUnnamed, let given = GivenArguments(arguments) else { return nil }
+        guard isOfLogin || isUnnamed || mayHaveReply, let given = GivenArguments(arguments) else { return nil }
         let login = await Self.login(given, in: vault)
         var failure = naming(Failure.provider(arguments) ?? login?.provider)
         if let user = given.value(of: "--user").map({ given.qualified($0) }) ?? login?.userId {
@@ -55,6 +56,9 @@ extension Failure {
         }
         guard let login else { return failure }
         failure.hints = failure.hints.map { $0.replacing(" LOGIN", with: " \(login.id)") }
+        if mayHaveReply, let replies = try? await vault.unusableReplies(of: login.id), !replies.isEmpty {
+            failure.hints.append("a reply that could not be used is kept: vaultctl login salvage \(login.id)")
+        }
         guard isOfLogin else { return failure }
         if let reason = StateWords.terminationReason(login), message == "the login was ended" {
             failure.message = "the login \(login.id) was terminated as \(reason)"

@@ -46,7 +46,7 @@ public enum Discovery {
         } catch {
             switch error.code {
             case .tooLarge: throw DiscoveryError(.tooLarge, transportError: error)
-            case .undecodable, .protocolViolation:
+            case .undecodable, .protocolViolation, .truncated:
                 throw DiscoveryError(
                     .malformed, transportError: error,
                     finding: "the metadata document cannot be read: \(error.code.words)")

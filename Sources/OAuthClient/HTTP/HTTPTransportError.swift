@@ -27,6 +27,8 @@ public struct HTTPTransportError: Error, Hashable, Sendable, CustomStringConvert
         public static let tls = Code("tls", "the TLS handshake failed")
         public static let timeout = Code("timeout", "the time limit was exceeded")
         public static let reset = Code("reset", "the connection was closed")
+        /// Its head, or a part of its body, has arrived.
+        package static let truncated = Code("truncated", "the connection was closed in the middle of the reply")
         public static let tooLarge = Code("tooLarge", "the reply exceeds a limit")
         public static let cancelled = Code("cancelled", "the request was cancelled")
         public static let protocolViolation = Code("protocolViolation", "the reply is not valid HTTP")
@@ -46,8 +48,8 @@ public struct HTTPTransportError: Error, Hashable, Sendable, CustomStringConvert
     /// The code with this name, if there is one.
     package static func code(named name: String) -> Code? {
         let all: [Code] = [
-            .connect, .dns, .tls, .timeout, .reset, .tooLarge, .cancelled, .protocolViolation, .undecodable, .refused,
-            .unsigned, .noClientCertificate, .proxy,
+            .connect, .dns, .tls, .timeout, .reset, .truncated, .tooLarge, .cancelled, .protocolViolation, .undecodable,
+            .refused, .unsigned, .noClientCertificate, .proxy,
         ]
         return all.first { $0.name == name }
     }

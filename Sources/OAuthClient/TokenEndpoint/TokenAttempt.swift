@@ -84,11 +84,10 @@ package struct TokenAttempt: Sendable {
         }
     }
 
-    private static func tokenType(in body: ReplyBody) -> String? {
+    private static func tokenType(in body: ReplyBody) -> String {
+        guard let type = body["token_type"].text else { return "a token without a type" }
         // A longer one may be a token in the wrong member.
-        body["token_type"].text.map {
-            $0.utf8.count <= 8 ? "a token of the type \($0)" : "a token of an unknown type"
-        }
+        return type.utf8.count <= 8 ? "a token of the type \(type)" : "a token of an unknown type"
     }
 
     /// The unusable reply, if it may hold the next refresh token.

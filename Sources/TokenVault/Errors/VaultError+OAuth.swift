@@ -38,11 +38,12 @@ extension VaultError {
         }
     }
 
-    init(wrongTokenType answer: ProviderAnswer?, retryAfter: Duration? = nil) {
+    /// Asking again would bring the same.
+    init(wrongTokenType answer: ProviderAnswer?) {
         self.init(
             .providerMisconfigured, "the provider gave a token of a type that this login cannot use",
             hint: "check at the provider which type of token this client gets: Bearer and DPoP can be used",
-            retryAfter: retryAfter, answer: answer)
+            answer: answer)
     }
 
     private init(logIn failure: TransientFailure, _ answer: ProviderAnswer?) {

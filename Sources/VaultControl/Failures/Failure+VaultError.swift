@@ -37,9 +37,6 @@ extension Failure {
             error.hint,
         ].compactMap(\.self).prefix(1)
         if let more = error.answer.flatMap({ Self.secondHint(for: $0, error.code) }) { hints.append(more) }
-        if error.code == .lostResponse {
-            hints.append("a reply that could not be used is kept for a week: vaultctl login salvage LOGIN")
-        }
         if error.code == .damaged, hints.isEmpty { hints = ["restore the vault from a backup"] }
         if let wait = error.retryAfter, wait > .zero {
             hints.append("try again in \(Instant.duration(Double(wait.components.seconds) + 1))")
@@ -140,6 +137,7 @@ extension Failure {
         case .tls: ["for a private authority: --ca-file FILE; otherwise check host and port in the URL"]
         case .connect, .timeout: ["check host and port in the URL, and the network"]
         case .proxy: ["check --proxy and --proxy-credentials-file"]
+        case .truncated: ["try again; if that brings the same, look at the server, or at the proxy before it"]
         default: []
         }
     }
@@ -210,9 +208,13 @@ extension Failure {
                 ]
             case .issuerMismatch:
                 [
-                    error.named.map { "if that is the right server: \(front)--issuer \(Printable.shortened($0, to: 200))" }
+                    error.named.map {
+                        "if that is the right server: \(front)--issuer \(Printable.shortened($0, to: 200))"
+                    }
                         ?? "copy the issuer exactly as the provider documents it, with or without the final slash"
                 ]
+            case .malformed where error.transportError?.code == .truncated:
+                ["try again; if that brings the same, \(endpoints)"]
             case .malformed where error.member == nil:
                 ["check the issuer's URL", endpoints]
             case .insecureEndpoint

@@ -186,7 +186,7 @@ struct DiscoveryTests {
         await #expect(throws: DiscoveryError(.serverError, status: 503)) {
             try await metadata(ScriptedTransport(reply(503), reply(404), reply(404)))
         }
-        for broken in [HTTPTransportError.Code.undecodable, .protocolViolation] {
+        for broken in [HTTPTransportError.Code.undecodable, .protocolViolation, .truncated] {
             let failure = HTTPTransportError(.maybeSent, broken)
             let error = await #expect(throws: DiscoveryError.self) {
                 try await metadata(ScriptedTransport([.failure(failure), .reply(reply(404)), .reply(reply(404))]))

@@ -22,7 +22,7 @@ struct ClassificationTests {
         #expect(doubted == .transient(TransientFailure(.notSent(code), keepsDoubt: true)))
     }
 
-    @Test(arguments: [HTTPTransportError.Code.timeout, .reset, .tooLarge, .cancelled, .protocolViolation])
+    @Test(arguments: [HTTPTransportError.Code.timeout, .reset, .truncated, .tooLarge, .cancelled, .protocolViolation])
     func row2MaybeSentIsInDoubt(_ code: HTTPTransportError.Code) {
         let outcome = classify(.failure(HTTPTransportError(.maybeSent, code)), ClassificationContext(), .rfc)
         #expect(outcome == .inDoubt(.transport(code)))

@@ -25,7 +25,7 @@ struct ErrorCodeTests {
     }
 
     @Test(arguments: [
-        ("HTTP/HTTPTransportError", 13), ("TokenManager/OAuthFailure", 5), ("Errors/OAuthValueError", 8),
+        ("HTTP/HTTPTransportError", 14), ("TokenManager/OAuthFailure", 5), ("Errors/OAuthValueError", 8),
         ("Discovery/DiscoveryError", 8), ("Profiles/ProfileError", 9), ("Authorization/AuthorizationCallbackError", 8),
     ])
     func namesAreTheMembersUniqueAndDocumented(_ file: String, _ count: Int) throws {

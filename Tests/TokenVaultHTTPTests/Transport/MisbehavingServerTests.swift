@@ -34,12 +34,16 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
             $0.resetOnClose()
         },
         Misbehaviour("closes without an answer", .reset) { $0.readRequest() },
-        Misbehaviour("resets in mid-body", .reset) {
+        Misbehaviour("resets in mid-body", .truncated, .reset) {
             $0.readRequest()
             $0.write("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{\"refresh_token\":\"abc\",")
             $0.resetOnClose()
         },
-        Misbehaviour("closes in mid-body", .reset, .protocolViolation) {
+        Misbehaviour("closes between two chunks", .truncated) {
+            $0.readRequest()
+            $0.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n")
+        },
+        Misbehaviour("closes in mid-body", .truncated) {
             $0.readRequest()
             $0.write("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{\"refresh_token\":\"abc\",")
         },
@@ -86,7 +90,7 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
             let flood = String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 1000)
             while $0.write(flood) {}
         },
-        Misbehaviour("sends both lengths", .protocolViolation, .reset) {
+        Misbehaviour("sends both lengths", .protocolViolation, .truncated, .reset) {
             $0.readRequest()
             $0.write(
                 "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")

@@ -35,6 +35,7 @@ extension Renewal {
                     state.providerEvents.append(AuditEvent(.providerResumed, [.init("name", name)]))
                 }
                 if isFruitless { state.postpone(from: now, retryAfter: nil, random: 1) }
+                if isFruitless, let answer = attempt.answer { state.note(answer, at: now) }
                 return true
             }
             if isStored {

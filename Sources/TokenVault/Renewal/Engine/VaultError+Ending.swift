@@ -7,7 +7,9 @@ extension VaultError {
         let error = VaultError(of: ending, current: current, now: now)
         let answer: RefusalRecord? =
             switch ending {
-            case .failed, .refused(.providerStopped), .refused(.dead), .refused(.postponed): current.session.lastRefusal
+            case .failed, .successorOnly(.downgraded), .refused(.providerStopped), .refused(.dead),
+                .refused(.postponed):
+                current.session.lastRefusal
             // Another login may have been refused: the obstacle of this one's last request does not explain that.
             case .refused(.breakerOpen): current.session.lastRefusal.flatMap { $0.failure == nil ? $0 : nil }
             default: nil
@@ -47,7 +49,7 @@ extension VaultError {
         case .failed(.clientRefused):
             self.init(.providerMisconfigured, "the provider refused this client", hint: Self.registrationHint)
         case .failed(.misconfigured) where current.session.lastRefusal?.isOfUnusableReply == true:
-            self.init(wrongTokenType: nil, retryAfter: retryAfter)
+            self.init(wrongTokenType: nil)
         case .failed(.misconfigured):
             self.init(
                 .providerMisconfigured, "the provider refused what was asked for this login",
@@ -58,10 +60,7 @@ extension VaultError {
             self.init(.tryLater, "the renewal did not succeed this time", retryAfter: retryAfter)
         case .failed(.inDoubt):
             self.init(
-                .tryLater, "no usable reply came; the provider may or may not have renewed",
-                hint: current.session.lastRefusal?.isOfUnusableReply == true
-                    ? "a reply that is not empty is kept for a week: vaultctl login salvage LOGIN" : nil,
-                retryAfter: retryAfter)
+                .tryLater, "no usable reply came; the provider may or may not have renewed", retryAfter: retryAfter)
         case .failed(.notSent(.ownershipLost)):
             self.init(RenewalRefusal.ownershipLost, now: now)
         case .failed(.notSent(.tooLate)):
@@ -74,7 +73,9 @@ extension VaultError {
             self.init(.tryLater, "there is no token for a renewal now", retryAfter: retryAfter)
         case .failed(.withdrawn), .failed(.notSent(.changed)):
             self.init(.conflict, "the renewal was overtaken by another change")
-        case .successorOnly:
+        case .successorOnly(.downgraded):
+            self.init(wrongTokenType: nil)
+        case .successorOnly(.accessTokenMissing):
             self.init(
                 .protocolViolation, "the provider's reply has no access token that may be used", retryAfter: retryAfter)
         case .renewed:

@@ -19,7 +19,9 @@ struct SalvageCommandTests {
             // {"access_token":"…","expires_in":3600,"refresh_token":"rt_…","scope":"read","token_type":"Bearer"}: in the scope.
             let access = try await world.ok("token", "get", login, "--reveal").line.count
             world.server.faults.add(.cutBody(after: 120 + access + Harness.marker.count).times(1))
-            try await world.fails(.provider, "login", "refresh", login)
+            let failed = try await world.harness.run("login", "refresh", login)
+            #expect(failed.status == 9 && failed.error.contains("closed in the middle of the reply"), "\(failed.error)")
+            #expect(failed.error.contains("could not be used is kept: vaultctl login salvage \(login)"))
             let list = try #require(
                 try await world.ok("login", "salvage", login, "--json").json["replies"] as? [[String: Any]])
             #expect(list.count == 1)
@@ -44,6 +46,16 @@ struct SalvageCommandTests {
             try await world.fails(.notFound, "login", "salvage", login, "--use", reply, "--yes")
             #expect(!world.server.grants.contains { $0.isRevoked || $0.reuseDetected > 0 })
             try await world.ok("verify")
+        }
+    }
+
+    @Test func nothingIsSaidToBeKeptOfAnEmptyReply() async throws {
+        try await World.with { world in
+            let login = try await world.logIn("alice")
+            world.server.faults.add(.status(200).times(4))
+            let failed = try await world.harness.run("login", "refresh", login)
+            #expect(failed.status == 9 && failed.error.contains("200: an empty reply"), "\(failed.error)")
+            #expect(!failed.error.contains("login salvage"))
         }
     }
 
