@@ -1,15 +1,15 @@
 import FoundationEssentials
-import VaultStorage
+package import VaultStorage
 
 /// An expiry that the app has given for its own token.
-enum GivenExpiry: Equatable {
+package enum GivenExpiry: Equatable {
     case unknown
     case at(Timestamp)
     /// Not a number, or infinite: it gives no time after which the token is useless.
     case unusable
 
     /// Expiries from servers are shortened to that, too.
-    static let longestLifetime = Duration.seconds(315_360_000)
+    package static let longestLifetime = Duration.seconds(315_360_000)
 
     init(_ date: Date?, now: Timestamp) {
         guard let date else {

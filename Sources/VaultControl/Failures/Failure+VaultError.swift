@@ -169,7 +169,9 @@ extension Failure {
                     + "and with a port between 1 and 65535 if any"
             ]
         } else if error.code == .forbiddenCharacter {
-            hints = ["copy it again: a line break, a blank or a quotation mark may have come along"]
+            hints = [
+                "copy it again: a line break, a blank, a quotation mark or a letter beyond ASCII may have come along"
+            ]
         }
         self.init(.usage, code: "invalidArgument", error.description, hints: hints)
     }

@@ -115,7 +115,7 @@ struct LogInOptions: ParsableArguments {
     private func begin(
         _ users: UserManager, client: ResourceClient, redirectURI: (Provider?) async throws -> RedirectURI?
     ) async throws -> AuthorizationRequest {
-        let scope = try scope.map { try Scope($0) }
+        let scope = try scope.map { try Scope($0, of: "--scope") }
         if let askedResource {
             let logIn = ResourceLogIn(
                 userId: user ?? "", resource: askedResource, scope: scope, dpop: dpop, label: label,
@@ -144,7 +144,7 @@ struct LogInOptions: ParsableArguments {
                 LogInRequest(
                     into: login, redirectURI: try await redirectURI(provider), scope: scope, dpop: dpop,
                     loginHint: loginHint, parameters: try parameters, variables: try variables.values,
-                    adding: try addScope.map { try Scope($0) }, acceptsOtherAccount: anyAccount))
+                    adding: try addScope.map { try Scope($0, of: "--add-scope") }, acceptsOtherAccount: anyAccount))
         }
         return try await users.beginLogIn(
             LogInRequest(
@@ -184,8 +184,9 @@ struct LogInOptions: ParsableArguments {
         if let loginHint { parameters.extra.append(FormParameter("login_hint", loginHint)) }
         return try await users.beginDeviceLogIn(
             LogInRequest(
-                userId: qualified(user), provider: qualified(provider), scope: scope.map { try Scope($0) }, dpop: dpop,
-                label: label, parameters: parameters, variables: try variables.values), usesPKCE: usesPKCE)
+                userId: qualified(user), provider: qualified(provider),
+                scope: scope.map { try Scope($0, of: "--scope") }, dpop: dpop, label: label, parameters: parameters,
+                variables: try variables.values), usesPKCE: usesPKCE)
     }
 
     /// The name in the vault.

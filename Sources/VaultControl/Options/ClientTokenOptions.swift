@@ -39,7 +39,7 @@ struct ClientTokenOptions: ParsableArguments {
     var request: TokenRequest {
         get throws {
             if let resource, !Self.isResource(resource) { throw Self.notResource(resource) }
-            return TokenRequest(resource: resource, scope: try scope.map { try Scope($0) })
+            return TokenRequest(resource: resource, scope: try scope.map { try Scope($0, of: "--scope") })
         }
     }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import OAuthClient
+import TokenVault
 
 /// When a given access token expires.
 struct ExpiryOptions: ParsableArguments {
@@ -14,11 +15,16 @@ struct ExpiryOptions: ParsableArguments {
     /// The option that is given.
     var name: String { expiresIn != nil ? "--expires-in" : "--expires-at" }
 
-    /// Warns if the token has already expired. Nil: the expiry is unknown.
+    /// Warns if the token has already expired, and if the vault shortens its lifetime. Nil: the expiry is unknown.
     func date(_ invocation: Invocation) throws -> Date? {
         let date = try date(now: invocation.now)
         if let date, date <= invocation.now {
             invocation.warn("the access token has expired already, at \(date.formatted(.iso8601))")
+        }
+        let latest = invocation.now.addingTimeInterval(Double(GivenExpiry.longestLifetime.components.seconds))
+        if let date, date > latest {
+            invocation.warn(
+                "the vault keeps no expiry later than ten years from now: \(latest.formatted(.iso8601)) (\(name))")
         }
         return date
     }

@@ -161,7 +161,7 @@ struct ProviderValues {
     /// - Parameter client: the id that replaces `{client_id}` in the revocation endpoint.
     init(
         _ settings: ProviderSettings, of client: ClientID, allowsInsecureLoopback: Bool
-    ) throws(OAuthValueError) {
+    ) throws {
         func endpoint(_ text: String?, _ option: String) throws(OAuthValueError) -> EndpointURL? {
             guard let text else { return nil }
             do throws(OAuthValueError) {
@@ -180,7 +180,7 @@ struct ProviderValues {
         deviceAuthorizationEndpoint = try endpoint(
             settings.deviceAuthorizationEndpoint, "--device-authorization-endpoint")
         jwksURI = try endpoint(settings.jwksURI, "--jwks-uri")
-        scope = if let text = settings.scope { try Scope(text) } else { nil }
+        scope = if let text = settings.scope { try Scope(text, of: "--scope") } else { nil }
         redirectURI = if let text = settings.redirectURI { try RedirectURI(text) } else { nil }
         apiOrigins = try settings.apiOrigin.map { text throws(OAuthValueError) in
             try APIOrigin(text, allowsInsecureLoopback: allowsInsecureLoopback)

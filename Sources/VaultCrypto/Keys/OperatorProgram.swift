@@ -103,7 +103,9 @@ package struct OperatorProgram: Sendable {
         guard status.kind == .regular else {
             throw failed(status.kind == .directory ? "is a directory" : "is not a regular file")
         }
-        guard NamedFile(arguments[0]).allows(.executing) else { throw failed("cannot be executed") }
+        guard NamedFile(arguments[0]).allows(.executing) else {
+            throw failed("cannot be executed", hint: "run: chmod +x \(shown)")
+        }
         guard status.isOursOrRoots, status.permissions & 0o022 == 0 else {
             throw failed("can be changed by other users", hint: "run: chmod go-w \(shown)")
         }

@@ -143,7 +143,7 @@ struct EventsCommand: VaultCommand {
                 let isPath = arguments[0].hasPrefix("/")
                 throw Failure.usage(
                     "\(error.message) (--exec)",
-                    hint: isPath && error.hint != nil ? error.hint : "name a program by its absolute path")
+                    hint: isPath ? error.hint ?? "check --exec" : "name a program by its absolute path")
             }
         }
         guard follow || after != nil || cursorFile != nil else {

@@ -50,7 +50,7 @@ struct LoginAddCommand: VaultCommand {
                 hint: "leave it out: without an access token, the login is renewed at its first use")
         }
         invocation.warnOfCommas(in: scope)
-        let scope = try scope.map { try Scope($0) }
+        let scope = try scope.map { try Scope($0, of: "--scope") }
         let login = try await VaultAccess(global, invocation).manage { users, reader in
             let accessToken = try accessSource.map { try AccessToken(reader.read("Access token", from: $0)) }
             let refreshToken = try refreshSource.map { try RefreshToken(reader.read("Refresh token", from: $0)) }

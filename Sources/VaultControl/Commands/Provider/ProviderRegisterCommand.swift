@@ -77,7 +77,7 @@ struct ProviderRegisterCommand: VaultCommand {
         }
         var client = ClientRegistration(
             redirectURIs: try redirectURI.map { try RedirectURI($0) }, clientName: clientName,
-            scope: try scope.map { try Scope($0) }, dpop: dpop)
+            scope: try scope.map { try Scope($0, of: "--scope") }, dpop: dpop)
         let options = UserManagerOptions(
             recoveryInterval: nil, retriesRevocationsInBackground: false, allowsInsecureLoopback: allowInsecureLoopback)
         let provider = try await VaultAccess(global, invocation).manage(options) { users, reader in

@@ -66,7 +66,7 @@ struct RegistrationUpdateCommand: VaultCommand {
         invocation.warnOfCommas(in: scope)
         let change = ClientRegistrationChange(
             redirectURIs: redirectURI.isEmpty ? nil : try redirectURI.map { try RedirectURI($0) },
-            clientName: clientName, scope: try scope.map { try Scope($0) })
+            clientName: clientName, scope: try scope.map { try Scope($0, of: "--scope") })
         let facts = try await VaultAccess(global, invocation).manage {
             try await $0.updateRegistration(ofProvider: tenant.provider(name), change)
         }

@@ -114,13 +114,23 @@ struct RequestCommand: VaultCommand {
                 return status
             } catch {
                 await client.shutdown()
-                throw error
+                throw timedOut(error) ?? error
             }
         }
         guard status >= 400 else { return }
         let failure = Failure(
             .provider, code: "httpStatus", "the server answered with status \(status)", hints: advice(status))
         throw invocation.end(afterOutput: failure)
+    }
+
+    /// The limit that the caller has set. Nil: another error, or nothing was sent, and more time would not help.
+    private func timedOut(_ error: any Error) -> Failure? {
+        guard error as? HTTPTransportError == HTTPTransportError(.maybeSent, .timeout) else { return nil }
+        let limit = Instant.duration(Double(timeout.duration.components.seconds))
+        return Failure(
+            .provider, code: "network",
+            "no reply, or no further piece of it, came in \(limit) (--timeout); the request may have been received",
+            hints: ["if it needs longer, allow that: --timeout 2m"])
     }
 
     private func advice(_ status: Int) -> [String] {
@@ -177,7 +187,10 @@ struct RequestCommand: VaultCommand {
                 if !follow { Self.note(redirect: status, to: response.head.headerFields[.location], invocation) }
                 // Why no newer token was sent says more than the status.
                 if let failure = response.renewalFailure {
-                    throw invocation.end(afterOutput: Failure(await invocation.explain(failure, users.vault)))
+                    var failure = Failure(await invocation.explain(failure, users.vault))
+                    failure.message =
+                        "the API does not accept the token (status \(status)), and it was not renewed: \(failure.message)"
+                    throw invocation.end(afterOutput: failure)
                 }
                 if let challenge = response.stepUp {
                     throw invocation.end(afterOutput: Self.stepUp(challenge, response.token?.login))

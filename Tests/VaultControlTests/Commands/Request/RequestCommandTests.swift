@@ -36,6 +36,18 @@ struct RequestCommandTests {
         }
     }
 
+    @Test func theLimitThatWasExceededIsNamed() async throws {
+        try await World.with { world in
+            try await world.logIn("alice")
+            var fault = Fault.delay(.seconds(60))
+            fault.path = "/resource"
+            world.server.faults.add(fault)
+            let slow = try await world.harness.run(Self.request(world, "/resource", "--timeout", "1s"))
+            #expect(slow.status == 9 && slow.error.contains("came in 1 s (--timeout)"), "\(slow.error)")
+            #expect(slow.error.contains("hint: if it needs longer, allow that: --timeout "), "\(slow.error)")
+        }
+    }
+
     /// A server whose every reply brings a new nonce, and that takes none twice.
     @Test func aBoundTokenGoesWithAProofAndTheServersNonce() async throws {
         try await World.with({ $0.noncePolicy = .requiredOnce }) { world in
