@@ -6,7 +6,16 @@ enum ReplyError {
     case unreadable
 
     init(_ body: ReplyBody, _ rules: ReplyRules) {
-        let errors = rules.errorMembers.flatMap { body.fields(at: $0) }.compactMap { Self.read($0) }
+        let errors = rules.errorMembers.flatMap { name in
+            // RFC 6749 §5.2: text. A number there is no code, unless the profile knows it.
+            body.fields(at: name).compactMap { field in
+                let error = Self.read(field)
+                guard name == "error", case .number = field, case .code(let code)? = error, !rules.names(code) else {
+                    return error
+                }
+                return .unreadable
+            }
+        }
         // Some servers put their own code in one member and the RFC's code in another: the one that is understood
         // counts.
         let understood = errors.first { error in

@@ -80,6 +80,8 @@ package struct TokenAttempt: Sendable {
         case .inDoubt(.unreadableBody), .inDoubt(.unusableTokens):
             if body.isEmpty { return "an empty reply" }
             return reply.body.isWebPage ? "a web page (HTML)" : "a reply without a usable access token"
+        case .transient(let failure) where failure.cause == .unclassifiedError:
+            return "an error in another form than OAuth's"
         default: return nil
         }
     }

@@ -7,6 +7,7 @@ enum NextStepWords {
     static func words(_ diagnosis: LoginDiagnosis, now: Date?) -> String {
         let login = diagnosis.login
         return switch diagnosis.nextStep {
+        case .renewWhenNeeded where login.isRefused: "\(reason); a renewal is tried again when a call needs it"
         case .renewWhenNeeded: "none: it is renewed when a call needs it"
         case .appSuppliesToken:
             login.state == .established
@@ -27,6 +28,8 @@ enum NextStepWords {
             "this provider must not see the refresh token again: use the access token "
                 + (until.map { "until \(Instant.words($0, now: now))" } ?? "while it lasts")
                 + ", then \(logIn(login))"
+        case .wait(let until) where login.isRefused:
+            "\(reason); no renewal is tried before \(Instant.words(until, now: now))"
         case .wait(let until): "wait: no renewal is tried before \(Instant.words(until, now: now))"
         case .mendClient: Self.mendClient(login.provider)
         case .setTokenOrLogIn: setTokenOrLogIn(login)
@@ -43,6 +46,9 @@ enum NextStepWords {
             acceptImport(login)
         }
     }
+
+    /// The next step of a login that its provider refuses to renew.
+    private static let reason = "find out why the provider refuses it: the last refusal is what it said"
 
     private static func acceptImport(_ login: Login) -> String {
         let name = login.origin.map { Printable.argument($0.source) } ?? "NAME"

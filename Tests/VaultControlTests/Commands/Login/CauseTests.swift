@@ -80,6 +80,20 @@ struct CauseTests {
         }
     }
 
+    /// State, answer and next step agree, also where the reason is no OAuth error code.
+    @Test func aRefusalWithoutAReasonIsOne() async throws {
+        try await World.with { world in
+            try await world.logIn("alice")
+            world.server.faults.add(.status(400, body: #"{"error":5}"#).times(10))
+            try await world.fails(.provider, "login", "refresh", "--user", "alice")
+            let shown = try await world.ok("login", "show", "--user", "alice", "--json").json
+            #expect(shown["isRefused"] as? Bool == true)
+            #expect((shown["lastRefusal"] as? [String: Any])?["answer"] as? String == "400")
+            let words = try await world.ok("login", "show", "--user", "alice").output
+            #expect(words.contains("next step\tfind out why the provider refuses it"), "\(words)")
+        }
+    }
+
     /// What `--token-endpoint` would refuse is not recommended.
     @Test(arguments: [
         ("http://elsewhere.example/token", "it redirects to plain http on another machine, which is refused; check"),
