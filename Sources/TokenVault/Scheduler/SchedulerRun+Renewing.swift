@@ -169,8 +169,7 @@ extension SchedulerRun {
     ) async {
         guard let onRenewal = options.onRenewal else { return }
         let stored = try? await vault.store.login(candidate.login)
-        var provider: String?
-        if let handle = candidate.provider { provider = await known(handle)?.name }
+        let provider = await vault.name(of: candidate.provider)
         let nextLook = max(vault.now.advanced(by: step.rest), step.until ?? vault.now)
         // An older one was the answer to another renewal.
         let refusal = stored?.session.lastRefusal.flatMap { $0.at >= startedAt ? $0 : nil }

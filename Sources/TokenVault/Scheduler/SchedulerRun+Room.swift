@@ -28,7 +28,6 @@ struct Rooms: Sendable {
 
 /// A provider's data for the scheduler, read now and then.
 struct KnownProvider: Sendable {
-    let name: String
     let limits: ProviderLimiter.Limits?
     let readAt: Duration
 }
@@ -61,7 +60,7 @@ extension SchedulerRun {
         let uptime = vault.timeSource.uptime()
         if let known = providers.withLock({ $0[provider] }), uptime - known.readAt < Self.knownFor { return known }
         guard let record = try? await vault.store.provider(provider).record else { return nil }
-        let known = KnownProvider(name: record.name, limits: record.rateLimits, readAt: uptime)
+        let known = KnownProvider(limits: record.rateLimits, readAt: uptime)
         providers.withLock { $0[provider] = known }
         return known
     }

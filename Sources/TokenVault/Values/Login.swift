@@ -7,7 +7,8 @@ public struct Login: Sendable, Equatable {
     /// Within the tenant, if it comes from ``UserManager/scoped(to:)`` or was asked for with a tenant; otherwise the qualified id:
     /// see ``Tenant``.
     public internal(set) var userId: String
-    /// The provider's name in this vault; nil for a login whose tokens come from the app alone.
+    /// The provider's name in this vault; nil for a login whose tokens come from the app alone. A provider whose row is
+    /// damaged is called `damaged:` and its handle.
     public internal(set) var provider: String?
     public let state: SessionState
     /// The app's label, which distinguishes a user's logins.

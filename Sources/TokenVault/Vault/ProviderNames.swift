@@ -1,6 +1,6 @@
 import Synchronization
 import VaultCrypto
-import VaultStorage
+package import VaultStorage
 
 /// A cache of the providers' names, so that a row need not be opened for its name each time. A name is kept with the
 /// tag of the row's cell: a provider that was changed or replaced has another tag.
@@ -33,4 +33,11 @@ final class ProviderNames: Sendable {
             names[provider] = (tag, name)
         }
     }
+}
+
+extension ProviderHandle {
+    /// What takes the place of the name if the row cannot be opened, or was deleted without the key.
+    package var damagedName: String { Self.damagedName(text) }
+
+    package static func damagedName(_ handle: String) -> String { "damaged:\(handle)" }
 }

@@ -64,7 +64,8 @@ extension Vault {
                 guard let stored = listing.login else {
                     return .damaged(LoginID(listing.handle), listing.damage?.message ?? Self.unreadable)
                 }
-                var login = Login(stored, provider: stored.provider.flatMap { names[$0] }, now: now)
+                let name = stored.provider.map { names[$0] ?? $0.damagedName }
+                var login = Login(stored, provider: name, now: now)
                 login.tokenLimit = stored.provider.flatMap { limits[$0] }
                 return .login(login)
             }
@@ -96,21 +97,30 @@ extension Vault {
         await Login(state, provider: name(of: state.provider), now: now)
     }
 
-    /// Nil also for a provider that cannot be opened.
-    func name(of provider: ProviderHandle?) async -> String? {
+    /// The name of a login's provider. Nil is the app alone: a provider that cannot be opened has ``ProviderHandle/damagedName``.
+    package func name(of provider: ProviderHandle?) async -> String? {
         guard let provider else { return nil }
-        let tag = store.context.tag(of: provider)
-        if let name = tag.flatMap({ knownNames[provider, $0] }) { return name }
-        guard let name = try? await store.provider(provider).record.name else { return nil }
-        if let tag { knownNames.keep(name, provider, tag) }
-        return name
+        return await nameIfThere(provider) ?? provider.damagedName
     }
 
-    /// Opens each of these providers once, and no other.
+    /// Opens each of these providers once, and no other. Those that are no longer in the vault are left out.
     package func providerNames(of providers: some Sequence<ProviderHandle>) async -> [ProviderHandle: String] {
         var names: [ProviderHandle: String] = [:]
-        for provider in Set(providers) { names[provider] = await name(of: provider) }
+        for provider in Set(providers) { names[provider] = await nameIfThere(provider) }
         return names
+    }
+
+    private func nameIfThere(_ provider: ProviderHandle) async -> String? {
+        let tag = store.context.tag(of: provider)
+        if let name = tag.flatMap({ knownNames[provider, $0] }) { return name }
+        do throws(StoreError) {
+            let name = try await store.provider(provider).record.name
+            if let tag { knownNames.keep(name, provider, tag) }
+            return name
+        } catch {
+            if error.code == .notFound(.provider) { return nil }
+            return error.isDamage ? provider.damagedName : provider.text
+        }
     }
 
     private static let unreadable = "the row cannot be opened"

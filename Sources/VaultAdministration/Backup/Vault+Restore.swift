@@ -77,7 +77,7 @@ extension Vault {
                 let record = try? await store.provider(provider).record
                 all.append(
                     HeldLogins(
-                        provider: record?.name ?? "damaged:\(provider.text)", logins: count.logins, held: count.held,
+                        provider: await name(of: provider), logins: count.logins, held: count.held,
                         risk: record.flatMap { try? ReplayPolicy($0) }.map { HeldLogins.Risk($0) } ?? .ended))
             }
             return all.sorted { ($0.provider ?? "\u{10FFFF}") < ($1.provider ?? "\u{10FFFF}") }

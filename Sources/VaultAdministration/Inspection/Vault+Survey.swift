@@ -7,7 +7,7 @@ package struct VaultSurvey: Sendable, Equatable {
     /// Logins of one provider, or those that only the app can renew.
     package struct Group: Sendable, Equatable {
         /// Nil: the app's.
-        package let provider: String?
+        package internal(set) var provider: String?
         package var logins = 0
         /// By state; the keys are those of `vaultctl --json`.
         package var established = 0
@@ -63,6 +63,9 @@ package struct VaultSurvey: Sendable, Equatable {
     package internal(set) var withoutExpiry = 0
     /// Rows that cannot be opened.
     package internal(set) var damaged = 0
+    /// Names of the providers whose rows cannot be opened, as ``Group/provider`` has them: none of their logins can be
+    /// renewed. Also those without logins.
+    package internal(set) var damagedProviders: Set<String> = []
     /// Logins that are due for the scheduler now.
     package internal(set) var due = 0
     /// When the first of the others is due.
@@ -92,14 +95,30 @@ extension Vault {
         return try await VaultError.translating {
             let provider =
                 if let provider { try await store.provider(named: provider).handle } else { nil as ProviderHandle? }
-            return try await store.survey { try Self.survey($0, of: provider, pageSize, now, progress) }
+            var (survey, groups) = try await store.survey {
+                try Self.survey($0, of: provider, pageSize, now, progress)
+            }
+            for entry in try await providerEntries() {
+                guard case .damaged(let handle, _) = entry else { continue }
+                survey.damagedProviders.insert(ProviderHandle.damagedName(handle))
+            }
+            for provider in groups.keys.compactMap(\.self) {
+                let shown = await name(of: provider)
+                groups[provider]?.provider = shown
+                if let shown, shown == provider.damagedName { survey.damagedProviders.insert(shown) }
+            }
+            survey.groups = groups.values.sorted { one, other in
+                let trouble = (one.failing, other.failing)
+                return trouble.0 == trouble.1 ? one.provider ?? "" < other.provider ?? "" : trouble.0 > trouble.1
+            }
+            return survey
         }
     }
 
     private static func survey(
         _ reader: Reader, of wanted: ProviderHandle?, _ pageSize: Int, _ now: Timestamp,
         _ progress: @Sendable (Int, Int) -> Void
-    ) throws -> VaultSurvey {
+    ) throws -> (VaultSurvey, [ProviderHandle?: VaultSurvey.Group]) {
         let total = try reader.loginCount()
         var survey = VaultSurvey(takenAt: now.date)
         var groups: [ProviderHandle?: VaultSurvey.Group] = [:]
@@ -114,9 +133,7 @@ extension Vault {
                 }
                 let provider = login.provider
                 guard wanted == nil || provider == wanted else { continue }
-                let name =
-                    groups[provider] == nil ? provider.flatMap { try? reader.providers.provider($0).record.name } : nil
-                groups[provider, default: VaultSurvey.Group(provider: name)].count(login, now)
+                groups[provider, default: VaultSurvey.Group()].count(login, now)
                 survey.count(login, now)
             }
             counted += page.logins.count
@@ -124,12 +141,8 @@ extension Vault {
             guard let last = page.last, page.logins.count == pageSize else { break }
             row = last
         }
-        survey.groups = groups.values.sorted { one, other in
-            let trouble = (one.failing, other.failing)
-            return trouble.0 == trouble.1 ? one.provider ?? "" < other.provider ?? "" : trouble.0 > trouble.1
-        }
         survey.nextDue = try reader.dueLogins(before: now, after: nil, limit: 1).nextDueAt?.date
-        return survey
+        return (survey, groups)
     }
 }
 

@@ -35,7 +35,18 @@ enum LoginCheckup {
         if !findings.contains(where: { $0.level != .note }), dead == 0 {
             findings.append(DoctorFinding(.ok, .login, "\(Count.of(count, "login")), none dead"))
         }
-        return findings + survey.groups.map { provider($0, now: now) }
+        let providers = survey.groups.filter { !survey.damagedProviders.contains($0.provider ?? "") }
+        return findings + survey.damagedProviders.sorted().map { damaged($0, survey) }
+            + providers.map { provider($0, now: now) }
+    }
+
+    /// A provider whose row cannot be opened: nobody can renew its logins.
+    private static func damaged(_ provider: String, _ survey: VaultSurvey) -> DoctorFinding {
+        let count = survey.groups.first { $0.provider == provider }?.logins ?? 0
+        let loss = count > 0 ? ": \(Count.of(count, "login")) cannot be renewed" : ""
+        return DoctorFinding(
+            .problem, .provider, about: provider, "its row cannot be opened\(loss)",
+            hint: "see what is wrong with it: vaultctl damage list")
     }
 
     /// Logins for which nothing is sent until an operator decides.

@@ -65,6 +65,22 @@ struct DamageCommandTests {
         }
     }
 
+    @Test func loginsOfADamagedProviderAreNotTheApps() async throws {
+        try await withDamaged("provider") { world, login, row in
+            let name = "damaged:\(row)"
+            #expect(try await world.ok("login", "show", login, "--json").json["provider"] as? String == name)
+            #expect(try await world.ok("login", "list").output.contains("\t\(name)\t"))
+            let states = try await world.ok("status", "--json").json["states"] as? [[String: Any]]
+            #expect(states?.map { $0["provider"] as? String } == [name])
+            let doctor = try await world.harness.run("doctor", "--json")
+            let findings = try #require(try doctor.json["findings"] as? [[String: Any]])
+            let found = findings.filter { $0["check"] as? String == "provider" }
+            #expect(doctor.status == ExitStatus.partlyDone.rawValue && found.count == 1)
+            #expect(found.first?["subject"] as? String == name && found.first?["level"] as? String == "problem")
+            #expect((found.first?["hint"] as? String)?.hasSuffix("vaultctl damage list") == true)
+        }
+    }
+
     @Test func theRowMustBeTypedOnATerminal() async throws {
         try await withDamaged("login") { world, _, row in
             let refusing = try PseudoTerminal(["damage", "discard", row], environment: world.harness.environment)
