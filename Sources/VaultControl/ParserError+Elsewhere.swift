@@ -164,8 +164,6 @@ extension ParserError {
         "user erase --output": "the certificate is written to: --certificate FILE",
         "user erase -o": "the certificate is written to: --certificate FILE",
         "user erase --no-certificate": "without --certificate none is written: leave it out",
-        "provider remove --force":
-            "a provider with logins stays; end them first: vaultctl login end --provider NAME",
         "provider profiles list --provider": "the profile of a provider in the vault: vaultctl provider show NAME",
         "provider profiles list --check": "those in a directory: vaultctl provider profiles --dir DIRECTORY",
         "provider update --name": "a provider keeps its name: its logins have it",

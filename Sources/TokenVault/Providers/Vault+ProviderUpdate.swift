@@ -84,6 +84,13 @@ extension Vault {
         }
     }
 
+    /// How many revocations wait for this provider to confirm them.
+    package func revocationsWaiting(forProvider name: String) async throws -> Int {
+        try await VaultError.translating {
+            try await revocationsWaiting(for: store.provider(named: name).handle)
+        }
+    }
+
     func revocationsWaiting(for provider: ProviderHandle) async throws(StoreError) -> Int {
         var count = 0
         var last: Int64?

@@ -58,12 +58,28 @@ extension Vault {
         return try VaultError.translatingValues { try record.profile }
     }
 
-    /// Removes a provider; refused with ``VaultError/Code/inUse`` while a login belongs to it.
+    /// Removes a provider; refused with ``VaultError/Code/inUse`` while a login belongs to it, or a revocation waits for it.
     public func removeProvider(named name: String, of tenant: Tenant? = nil) async throws {
+        try await removeProvider(named: name, of: tenant, force: false)
+    }
+
+    /// The same.
+    ///
+    /// - Parameter force: Removes it even if revocations wait for it: without it, they cannot be sent.
+    /// - Returns: How many revocations those are.
+    @discardableResult
+    package func removeProvider(named name: String, of tenant: Tenant? = nil, force: Bool) async throws -> Int {
         let name = TenantScope(tenant: tenant).provider(name)
-        try await VaultError.translating {
+        return try await VaultError.translating {
             let provider = try await store.provider(named: name)
+            let waiting = try await revocationsWaiting(for: provider.handle)
+            guard force || waiting == 0 else {
+                throw VaultError(
+                    .inUse, "\(waiting) pending revocation\(waiting == 1 ? "" : "s") could no longer be sent",
+                    hint: "wait until the provider has confirmed, or force the removal")
+            }
             try await store.removeProvider(provider.handle)
+            return waiting
         }
     }
 }

@@ -51,6 +51,11 @@ package enum PendingRevocationEntry: Sendable, Equatable {
     case pending(PendingRevocation)
     /// The row cannot be opened, with the reason; without an id if not even that can be read.
     case damaged(RevocationID?, String)
+
+    /// Whether it cannot be sent, because its provider is no longer in the vault.
+    package var isOfRemovedProvider: Bool {
+        if case .pending(let entry) = self { entry.provider == nil } else { false }
+    }
 }
 
 /// A part of the outbox.

@@ -105,10 +105,14 @@ final class Revoker: Sendable {
                     .tryLater, "the provider has not confirmed the revocation",
                     retryAfter: max(.zero, current.nextAttemptAt.since(vault.now))))
         }
-        guard let provider = try? await vault.store.provider(current.record.provider).record else {
-            let error = VaultError(
-                .unknownProvider, "the provider that could revoke this is no longer in the vault")
-            return await settle(current, .pending(error), retryAfter: nil, nonces: [:])
+        let provider: ProviderRecord
+        do throws(StoreError) {
+            provider = try await vault.store.provider(current.record.provider).record
+        } catch {
+            let isRemoved = error.code == .notFound(.provider)
+            let reason =
+                isRemoved ? VaultError(.unknownProvider, "its provider was removed from the vault") : VaultError(error)
+            return await settle(current, .pending(reason), retryAfter: nil, nonces: [:])
         }
         if RevocationStyle(provider).endsOtherChains, await livesOn(current.record) {
             return await settle(current, .nothingToRevoke, retryAfter: nil, nonces: [:])

@@ -58,11 +58,6 @@ extension UserManager {
 
     private func removed(_ name: String, of tenant: Tenant) async throws -> Bool {
         do {
-            let waiting = try await VaultError.translating {
-                let handle = try await vault.store.provider(named: tenant.qualify(name)).handle
-                return try await vault.revocationsWaiting(for: handle)
-            }
-            guard waiting == 0 else { return false }
             try await vault.removeProvider(named: name, of: tenant)
             return true
         } catch let error as VaultError where error.code == .inUse {

@@ -150,9 +150,9 @@ struct VaultCheckup {
 
     private func outbox() async -> [DoctorFinding] {
         do {
-            let first = try await vault.pendingRevocations(limit: 1)
+            var page = try await vault.pendingRevocations(limit: Listing.pageSize)
             let count = try await vault.status().pendingRevocations
-            guard let oldest = first.entries.first else {
+            guard let oldest = page.entries.first else {
                 return [DoctorFinding(.ok, .outbox, "no revocation is pending")]
             }
             var text = "\(Count.of(count, "revocation")) not confirmed by their providers"
@@ -161,10 +161,16 @@ struct VaultCheckup {
                 text += ", the oldest from \(Instant.relative(revocation.createdAt, now: invocation.now))"
                 isOld = invocation.now.timeIntervalSince(revocation.createdAt) > 86_400
             }
+            var unsendable = page.entries.count(where: \.isOfRemovedProvider)
+            while let next = page.next {
+                page = try await vault.pendingRevocations(after: next, limit: Listing.pageSize)
+                unsendable += page.entries.count(where: \.isOfRemovedProvider)
+            }
+            if unsendable > 0 { text += "; \(OutboxWords.unsendable(unsendable))" }
+            let retry = unsendable < count ? "; try them now: vaultctl outbox retry" : ""
             return [
                 DoctorFinding(
-                    isOld ? .warning : .note, .outbox, text,
-                    hint: "list them: vaultctl outbox list; try them now: vaultctl outbox retry")
+                    isOld ? .warning : .note, .outbox, text, hint: "list them: vaultctl outbox list\(retry)")
             ]
         } catch {
             let failure = Failure(error)

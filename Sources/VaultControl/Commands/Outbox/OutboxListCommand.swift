@@ -12,11 +12,17 @@ struct OutboxListCommand: VaultCommand {
         try await VaultAccess(global, invocation).open { vault in
             var listing = Listing(
                 "revocations", ["REVOCATION", "PROVIDER", "TOKEN", "SINCE", "TRIES", "NEXT TRY"], invocation)
+            var (count, unsendable) = (0, 0)
             try await listing.appendAll { cursor in
                 let page = try await vault.pendingRevocations(after: cursor, limit: Listing.pageSize)
+                count += page.entries.count
+                unsendable += page.entries.count(where: \.isOfRemovedProvider)
                 return (page.entries.map { Self.record($0, now: invocation.now) }, page.next)
             }
-            invocation.hint(listing.isEmpty ? "no revocations are pending" : "try again: vaultctl outbox retry")
+            if unsendable > 0 { invocation.note(OutboxWords.unsendable(unsendable)) }
+            if count == 0 || unsendable < count {
+                invocation.hint(count == 0 ? "no revocations are pending" : "try again: vaultctl outbox retry")
+            }
         }
     }
 

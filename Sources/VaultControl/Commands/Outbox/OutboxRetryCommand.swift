@@ -45,10 +45,11 @@ struct OutboxRetryCommand: VaultCommand {
             return (report, try await users.vault.status().pendingRevocations)
         }
         try emit(report, left, invocation)
-        guard report.isComplete else {
-            invocation.warn("not every provider has confirmed; the vault keeps the rest")
-            throw ExitRequest(status: .partlyDone)
-        }
+        let failed = report.results.filter { !$0.outcome.isSettled }
+        let unsendable = failed.count { $0.outcome.isOfRemovedProvider }
+        if unsendable < failed.count { invocation.warn("not every provider has confirmed; the vault keeps the rest") }
+        if unsendable > 0 { invocation.warn(OutboxWords.unsendable(unsendable)) }
+        guard failed.isEmpty, left == 0 else { throw ExitRequest(status: .partlyDone) }
     }
 
     private func ids(in vault: Vault) async throws -> [RevocationID] {
@@ -78,7 +79,7 @@ struct OutboxRetryCommand: VaultCommand {
         }
         try invocation.emit(
             OutputRecord([
-                .data("isComplete", report.isComplete), .data("pendingRevocations", left),
+                .data("isComplete", report.isComplete && left == 0), .data("pendingRevocations", left),
                 .data("revocations", results),
             ]), text: invocation.text(Table(["REVOCATION", "AT THE PROVIDER"], results)))
         if report.results.isEmpty, left > 0, !all, revocations.isEmpty {

@@ -30,7 +30,9 @@ struct OutboxCommandTests {
     @Test func retryingEndsTheGrantOnceTheServerIsBack() async throws {
         try await withPending { world, login in
             // Its time has not come.
-            let early = try await world.ok("outbox", "retry", "--json").json
+            let tooEarly = try await world.harness.run("outbox", "retry", "--json")
+            let early = try tooEarly.json
+            #expect(tooEarly.status == 3 && early["isComplete"] as? Bool == false)
             #expect((early["revocations"] as? [Any])?.isEmpty == true)
             #expect(early["pendingRevocations"] as? Int == 1)
             let failed = try await world.harness.run("outbox", "retry", "--all", "--json")
@@ -46,6 +48,21 @@ struct OutboxCommandTests {
             #expect(!world.server.grants.contains { !$0.isRevoked })
             try await world.fails(.notFound, "outbox", "retry", id)
             try await world.ok("verify")
+        }
+    }
+
+    @Test func aProviderStaysWhileRevocationsWaitForIt() async throws {
+        try await withPending { world, _ in
+            let refused = try await world.fails(.usage, "provider", "remove", "acme", "--yes")
+            #expect(refused.error.contains("1 pending revocation could no longer be sent"))
+            let removed = try await world.ok("provider", "remove", "acme", "--force", "--yes")
+            #expect(removed.error.contains("warning: 1 pending revocation could no longer be sent"))
+            let reason = "1 revocation cannot be sent, because the provider was removed"
+            let retried = try await world.harness.run("outbox", "retry", "--all")
+            #expect(retried.status == 3 && retried.error.contains(reason))
+            #expect(!retried.error.contains("not every provider"))
+            #expect(try await world.ok("outbox", "list").error.contains(reason))
+            #expect(try await world.harness.run("doctor").output.contains(reason))
         }
     }
 
