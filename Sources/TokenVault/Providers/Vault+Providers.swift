@@ -11,11 +11,15 @@ extension Vault {
     }
 
     /// The same. The provider has its qualified name.
-    package func register(_ registration: ProviderRegistration, of tenant: Tenant?) async throws -> Provider {
+    ///
+    /// - Parameter isRehearsal: Whether nothing is added in the end.
+    package func register(
+        _ registration: ProviderRegistration, of tenant: Tenant?, isRehearsal: Bool = false
+    ) async throws -> Provider {
         let record = try ProviderRecord(registration, of: tenant, createdAt: now)
         try await refuseSharing(record)
         return try await VaultError.translating {
-            try Provider(await store.putProvider(record, replacing: nil).record)
+            try Provider(await store.putProvider(record, replacing: nil, isRehearsal: isRehearsal).record)
         }
     }
 

@@ -17,17 +17,11 @@ extension VaultStore {
         _ logins: [(userId: String, drafted: DraftedLogin?)], isRehearsal: Bool,
         meeting: @escaping @Sendable (Int, inout LoginState) throws -> ImportMeeting?
     ) async throws -> [ImportAnswer] {
-        do {
-            return try await write { transaction in
-                if logins.count > 1 { try transaction.tables.expectManyChanges() }
-                let answers = try logins.enumerated().map { number, login in
-                    try transaction.takeImported(ofUserId: login.userId, login.drafted) { try meeting(number, &$0) }
-                }
-                if isRehearsal { throw Rehearsed(answers: answers) }
-                return answers
+        try await write(isRehearsal: isRehearsal) { transaction in
+            if logins.count > 1 { try transaction.tables.expectManyChanges() }
+            return try logins.enumerated().map { number, login in
+                try transaction.takeImported(ofUserId: login.userId, login.drafted) { try meeting(number, &$0) }
             }
-        } catch let rehearsed as Rehearsed {
-            return rehearsed.answers
         }
     }
 
@@ -39,9 +33,4 @@ extension VaultStore {
             try reader.loginsHeldBySource(of: provider, after: row, limit: limit)
         }
     }
-}
-
-/// Undoes the changes and carries their result.
-private struct Rehearsed: Error {
-    let answers: [ImportAnswer]
 }

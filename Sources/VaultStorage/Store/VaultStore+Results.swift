@@ -12,6 +12,21 @@ extension VaultStore {
         _ body: @escaping @Sendable (WriteTransaction) throws -> R
     ) async throws -> R { try await write(.nothing, body) }
 
+    /// - Parameter isRehearsal: Whether everything is undone in the end.
+    package func write<R: Sendable>(
+        isRehearsal: Bool, _ body: @escaping @Sendable (WriteTransaction) throws -> R
+    ) async throws -> R {
+        let result = BodyResult<R>()
+        do {
+            try await perform(.nothing) {
+                result.value = try body($0)
+                if isRehearsal { throw Rehearsed() }
+            }
+        } catch is Rehearsed {}
+        guard let value = result.value else { throw StoreError.closed }
+        return value
+    }
+
     /// - Parameter prefetchHint: The body's first queries.
     package func write<R: Sendable>(
         _ prefetchHint: PrefetchHint, _ body: @escaping @Sendable (WriteTransaction) throws -> R
@@ -31,3 +46,6 @@ extension VaultStore {
         return value
     }
 }
+
+/// Thrown to undo what a rehearsal has done.
+private struct Rehearsed: Error {}

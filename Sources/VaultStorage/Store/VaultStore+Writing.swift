@@ -58,18 +58,20 @@ extension VaultStore {
     // MARK: Providers
 
     /// Adds a provider, or replaces the one with this handle. Names are unique.
+    ///
+    /// - Parameter isRehearsal: Whether everything is undone in the end.
     package func putProvider(
-        _ record: ProviderRecord, replacing handle: ProviderHandle?
+        _ record: ProviderRecord, replacing handle: ProviderHandle?, isRehearsal: Bool = false
     ) async throws -> StoredProvider {
-        try await write { try $0.put(record, replacing: handle) }
+        try await write(isRehearsal: isRehearsal) { try $0.put(record, replacing: handle) }
     }
 
     /// Replaces a damaged provider, which keeps its logins.
     package func putProvider(
-        _ record: ProviderRecord, replacingDamaged name: DamagedRowName
+        _ record: ProviderRecord, replacingDamaged name: DamagedRowName, isRehearsal: Bool = false
     ) async throws -> StoredProvider {
         let found = try await survey { try $0.damage.find(name) }
-        return try await write { try $0.put(record, replacingDamaged: found.place) }
+        return try await write(isRehearsal: isRehearsal) { try $0.put(record, replacingDamaged: found.place) }
     }
 
     /// Changes a provider's current record. The body returns details to record in addition to the changes themselves.

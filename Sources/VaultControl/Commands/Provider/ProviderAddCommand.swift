@@ -84,21 +84,9 @@ struct ProviderAddCommand: VaultCommand {
             registration.profileDocument = chosen.document
             registration.alternativeSecrets =
                 try client.further.secrets(after: authentication.methodName, authentication, &reader) ?? []
-            if dryRun {
-                try await plan(registration, in: vault, invocation)
-                return nil
-            }
-            do {
-                guard let replaceDamaged else {
-                    return try await vault.register(registration, of: tenant.tenant?.tenant)
-                }
-                return try await vault.addProvider(
-                    registration, replacingDamaged: try await DamagedRowSelection.id(replaceDamaged, in: vault))
-            } catch let error as VaultError where error.code == .conflict && error.hint == "choose another name" {
-                throw exists
-            }
+            return try await add(registration, to: vault)
         }
-        guard let provider else { return }
+        guard !dryRun else { return try plan(provider, invocation) }
         try invocation.emit(ProviderView.record(provider))
         if provider.revocationEndpoint == nil {
             invocation.note("note: the provider has no revocation endpoint, so logging out cannot end its grants")
@@ -131,6 +119,19 @@ struct ProviderAddCommand: VaultCommand {
         if provider.authorizationEndpoint != nil {
             invocation.hint(
                 "next, log a user in: vaultctl login begin --user ID --provider \(Printable.argument(provider.name))")
+        }
+    }
+
+    /// Adds the provider; with `--dry-run` everything is checked in the same way, and undone.
+    private func add(_ registration: ProviderRegistration, to vault: Vault) async throws -> Provider {
+        do {
+            guard let replaceDamaged else {
+                return try await vault.register(registration, of: tenant.tenant?.tenant, isRehearsal: dryRun)
+            }
+            let row = try await DamagedRowSelection.id(replaceDamaged, in: vault)
+            return try await vault.addProvider(registration, replacingDamaged: row, isRehearsal: dryRun)
+        } catch let error as VaultError where error.code == .conflict && error.hint == "choose another name" {
+            throw exists
         }
     }
 
@@ -231,19 +232,13 @@ struct ProviderAddCommand: VaultCommand {
     }
 
     /// Shows the provider that would be added. Only its metadata was requested.
-    private func plan(_ registration: ProviderRegistration, in vault: Vault, _ invocation: Invocation) async throws {
-        let qualified = tenant.provider(name)
-        if try await vault.providerEntries().contains(where: { $0.provider?.name == qualified }), replaceDamaged == nil
-        {
-            throw exists
-        }
-        try await vault.refuseSharing(registration, of: tenant.tenant?.tenant)
+    private func plan(_ provider: Provider, _ invocation: Invocation) throws {
         try invocation.emit([
-            Field("name", qualified), .data("isDryRun", true), Field("issuer", registration.issuer?.rawValue),
-            Field("authorizationEndpoint", registration.authorizationEndpoint?.rawValue),
-            Field("tokenEndpoint", registration.tokenEndpoint.rawValue),
-            Field("revocationEndpoint", registration.revocationEndpoint?.rawValue).orWords("none"),
-            Field("clientId", registration.clientID.rawValue), Field("profile", registration.profile),
+            Field("name", provider.name), .data("isDryRun", true), Field("issuer", provider.issuer?.rawValue),
+            Field("authorizationEndpoint", provider.authorizationEndpoint?.rawValue),
+            Field("tokenEndpoint", provider.tokenEndpoint.rawValue),
+            Field("revocationEndpoint", provider.revocationEndpoint?.rawValue).orWords("none"),
+            Field("clientId", provider.clientID.rawValue), Field("profile", provider.profile),
         ])
         invocation.note("nothing was added")
     }
