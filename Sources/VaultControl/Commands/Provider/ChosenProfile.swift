@@ -21,6 +21,14 @@ struct ChosenProfile {
         profile = read.profile
     }
 
+    /// The particulars of one provider do not fit another.
+    func warn(ifNotOf issuer: String?, _ invocation: Invocation) {
+        let host = { (url: String) in url.lowercased().split(separator: "/").dropFirst().first }
+        guard let issuer, let own = profile.endpoints.issuer?.rawValue, host(issuer) != host(own) else { return }
+        invocation.warn(
+            "the profile \(profile.name) is for \(own), and not for \(Printable.shortened(issuer, to: 200))")
+    }
+
     /// A built-in profile.
     ///
     /// - Parameter words: what a name follows where it is typed, for the hints.

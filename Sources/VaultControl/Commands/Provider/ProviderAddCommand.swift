@@ -67,9 +67,9 @@ struct ProviderAddCommand: VaultCommand {
             invocation.note(
                 "note: with --token-endpoint, the issuer's metadata is not fetched: name the other endpoints, too")
         }
-        warn(of: chosen.profile, invocation)
+        chosen.warn(ifNotOf: issuer, invocation)
         settings.noteSecretEnd(client.further, invocation)
-        let provider: Provider? = try await access.open { vault, reader in
+        let provider = try await access.open { vault, reader in
             if tenant.tenant == nil, let other = try await TenantLookalike(name, in: vault) {
                 throw Failure.usage(
                     "\(Printable.shortened(name)) would look like a provider of the tenant \(other.tenant.name)",
@@ -193,14 +193,6 @@ struct ProviderAddCommand: VaultCommand {
         registration.introspectionEndpoint = given.introspectionEndpoint ?? registration.introspectionEndpoint
         registration.bindsTokensToCertificate =
             settings.certificateBoundTokens ?? registration.bindsTokensToCertificate
-    }
-
-    /// The particulars of one provider do not fit another.
-    private func warn(of profile: ProviderProfile, _ invocation: Invocation) {
-        let host = { (url: String) in url.lowercased().split(separator: "/").dropFirst().first }
-        guard let issuer, let own = profile.endpoints.issuer?.rawValue, host(issuer) != host(own) else { return }
-        invocation.warn(
-            "the profile \(profile.name) is for \(own), and not for \(Printable.shortened(issuer, to: 200))")
     }
 
     /// A provider that has the name of a profile is most likely described by it.

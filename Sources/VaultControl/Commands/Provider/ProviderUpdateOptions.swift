@@ -61,6 +61,7 @@ struct ProviderUpdateOptions: ParsableArguments {
         try check()
         let chosen = try ChosenProfile(name: settings.profile, file: settings.profileFile)
         let isProfileChosen = settings.profile != nil || settings.profileFile != nil
+        chosen.warn(ifNotOf: issuer ?? provider.issuer?.rawValue, access.invocation)
         let known = await isProfileChosen ? chosen.profile : try vault.profile(ofProvider: provider.name)
         var change = try await discovered(provider, known, access)
         if isProfileChosen { change.profile = chosen.document.map { .document($0) } ?? .shipped(chosen.profile.name) }
