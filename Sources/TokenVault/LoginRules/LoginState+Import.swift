@@ -80,8 +80,8 @@ extension LoginState {
     }
 
     private func hasChain(of imported: ImportedLogin) -> Bool {
-        guard let token = imported.refreshToken, let own = refresh?.refreshToken else { return false }
-        return own == SecretBytes(utf8: token.reveal())
+        guard let token = imported.refreshToken else { return false }
+        return refresh?.has(token) == true
     }
 
     /// Whether the vault has the account, or the very chain, from elsewhere.

@@ -1,4 +1,5 @@
-import OAuthClient
+package import OAuthClient
+import VaultCrypto
 package import VaultStorage
 
 extension Vault {
@@ -8,6 +9,29 @@ extension Vault {
             return ReplayPolicy().stallLimit
         }
         return ((try? ReplayPolicy(record)) ?? ReplayPolicy()).stallLimit
+    }
+
+    /// The user's living login at this provider that has this refresh token already, as an import finds it. Two logins
+    /// with one token would end each other's grant.
+    ///
+    /// - Parameters:
+    ///   - token: The refresh token that is about to be stored.
+    ///   - userId: The user, as the vault names them.
+    ///   - name: The provider's name in the vault.
+    ///   - login: The login that gets the token; nil: a new one.
+    package func login(
+        having token: RefreshToken, ofUser userId: String, at name: String, otherThan login: LoginID? = nil
+    ) async throws -> LoginID? {
+        do throws(StoreError) {
+            let provider = try await store.provider(named: name).handle
+            return try await store.logins(ofUser: userId, after: nil, limit: .max).compactMap(\.login).first {
+                $0.handle != login?.handle && $0.provider == provider && $0.session.isLiving
+                    && $0.refresh?.has(token) == true
+            }.map { LoginID($0.handle) }
+        } catch {
+            if case .notFound = error.code { return nil }
+            throw VaultError(error)
+        }
     }
 
     /// Whether this user has another login at the same provider that could be harmed. If it cannot be found out: yes.
@@ -21,4 +45,9 @@ extension Vault {
             return true
         }
     }
+}
+
+extension RefreshRecord {
+    /// Whether it is this token that is stored.
+    func has(_ token: RefreshToken) -> Bool { refreshToken == SecretBytes(utf8: token.reveal()) }
 }

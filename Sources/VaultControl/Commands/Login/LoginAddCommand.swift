@@ -11,7 +11,8 @@ struct LoginAddCommand: VaultCommand {
             vaultctl login add --user alice --provider acme --refresh-token-file alice.refresh
 
             At least one token is needed. Make sure that no other program keeps using the same refresh token: most \
-            providers accept each refresh token only once, and end the grant when one comes twice.
+            providers accept each refresh token only once, and end the grant when one comes twice. A refresh token that \
+            another login of the user has already is refused.
             """)
 
     @Option(
@@ -60,7 +61,11 @@ struct LoginAddCommand: VaultCommand {
                     "a refresh token needs the provider that issued it", hint: "name it: --provider NAME")
             }
             expiry.warn(ofClaimIn: accessToken, invocation)
-            try await TenantLookalike.warn(of: user, tenant.tenant, in: users.vault, invocation)
+            try await TenantLookalike.warn(
+                of: user, tenant.tenant, mayBeNew: provider == nil, in: users.vault, invocation)
+            if let refreshToken, let provider {
+                try await users.vault.refuse(refreshToken, ofUser: tenant.user(user), at: tenant.provider(provider))
+            }
             return try await users.addLogin(
                 userId: tenant.user(user), provider: provider.map { tenant.provider($0) }, accessToken: accessToken,
                 expiresAt: try expiry.date(invocation), refreshToken: refreshToken, scope: scope, label: label,

@@ -43,6 +43,9 @@ struct TokenUpdateCommand: VaultCommand {
             let accessToken = try AccessToken(reader.read("Access token", from: accessSource))
             let refreshToken = try refreshSource.map { try RefreshToken(reader.read("Refresh token", from: $0)) }
             try SecretReader.refuseSame(accessToken, refreshToken)
+            if let refreshToken, let provider = login.provider {
+                try await users.vault.refuse(refreshToken, ofUser: login.userId, at: provider, otherThan: login.id)
+            }
             expiry.warn(ofClaimIn: accessToken, invocation)
             return try await users.updateAccessToken(
                 for: .login(login.id), accessToken: accessToken, expiresAt: try expiry.date(invocation),

@@ -46,6 +46,12 @@ struct TenantCommandTests {
                 ["login", "add", "--user", "alice", "--provider", "acme", "--refresh-token", "-"] + contoso,
                 input: try #require(grant.refreshToken)
             ).line
+            let unknown = try await world.harness.run(
+                [
+                    "login", "add", "--user", "alice", "--tenant", "nobody", "--provider", "acme", "--refresh-token",
+                    "-",
+                ], input: "other")
+            #expect(unknown.status == ExitStatus.notFound.rawValue && !unknown.error.contains("is new"))
             #expect(try await run("login", "show", "--user", "alice").output.contains("contoso/alice"))
             #expect(try await run("token", "get", "--user", "alice").output.contains(login))
             #expect(try await run("login", "refresh", "--user", "alice").status == 0)
