@@ -48,7 +48,7 @@ struct ClientTokenFetch {
         guard !provider.record.isPublicClient else {
             return refused(
                 VaultError(
-                    .providerMisconfigured, "a public client gets no token of its own",
+                    .invalidArgument, "a public client gets no token of its own",
                     hint: "give the provider the client's secret or key, if the client has one"))
         }
         guard await waitForPermit() else { return closed }

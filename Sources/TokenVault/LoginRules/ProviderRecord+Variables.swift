@@ -37,7 +37,7 @@ extension ProviderRecord {
         let names = profile.variables.map { "{\($0.name)}" }.joined(separator: " and ")
         let example = try? EndpointURL(stored: tokenEndpoint, for: profile.exampleValues)
         return VaultError(
-            .providerMisconfigured,
+            .invalidArgument,
             "this provider's endpoints depend on \(names), which only a login has: the client itself gets no token there",
             hint: example.map { "add a provider with the whole address, such as --token-endpoint \($0.rawValue)" })
     }

@@ -20,8 +20,8 @@ extension UserManager {
     ///   - parameters: Added to the request as they are, such as `audience`. No secret: they are kept with the token.
     ///   - dpop: Whether the token is bound to a key (RFC 9449), which this process makes and keeps in memory. By
     ///     default what the provider's policy demands.
-    /// - Throws: ``VaultError``, such as ``VaultError/Code/unknownProvider``, ``VaultError/Code/providerMisconfigured``
-    ///   if the client is refused, and ``VaultError/Code/resourceRefused`` if the provider gives it no token for this
+    /// - Throws: ``VaultError``, such as ``VaultError/Code/unknownProvider``, ``VaultError/Code/invalidArgument`` if the
+    ///   client is public, ``VaultError/Code/providerMisconfigured`` if the client is refused, and ``VaultError/Code/resourceRefused`` if the provider gives it no token for this
     ///   resource and scope; or, if the calling task is cancelled, `CancellationError`.
     public func clientToken(
         provider name: String, _ request: TokenRequest = TokenRequest(), parameters: [FormParameter] = [],

@@ -154,7 +154,7 @@ struct ClientTokenTests {
         var provider = Sample.provider()
         provider.authentication = .none
         let world = try await World(provider: provider)
-        #expect(await code { try await world.users.clientToken(provider: "acme") } == .providerMisconfigured)
+        #expect(await code { try await world.users.clientToken(provider: "acme") } == .invalidArgument)
         #expect(world.transport.requestCount == 0)
     }
 

@@ -51,7 +51,7 @@ struct ClientTokenCommandTests {
             let refused = try await world.fails(.provider, "token", "client", "billing", "--scope", "nonsense")
             #expect(refused.error.contains("the provider gives no token for this resource or scope"))
             #expect(refused.error.contains("hint: compare the resource and the scope"))
-            let open = try await world.fails(.provider, "token", "client", "acme")
+            let open = try await world.fails(.usage, "token", "client", "acme")
             #expect(open.error.contains("a public client gets no token of its own"))
             try await world.fails(.notFound, "token", "client", "none")
             try await world.fails(.usage, "token", "client", "billing", "--parameter", "audience")
