@@ -14,7 +14,7 @@ import VaultControl
 
     /// What the vault says about the next export.
     private static func leftOut(_ world: World) async throws -> [String: Int] {
-        let document = try await world.ok("export", "--dry-run", "--json").json
+        let document = try await world.harness.run("export", "--dry-run", "--json").json
         let reasons = try #require(document["leftOut"] as? [[String: Any]])
         return Dictionary(
             uniqueKeysWithValues: try reasons.map {

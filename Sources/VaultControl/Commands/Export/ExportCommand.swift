@@ -20,7 +20,8 @@ struct ExportCommand: VaultCommand {
             Tokens are never written in the clear to a terminal or a file. With --plain-to-fd another program gets \
             them through a pipe.
 
-            Exit code 3 if logins were left out for another reason than that they are dead.
+            Exit code 3 if logins were left out for another reason than that they are dead, and 2 if no login fits; \
+            --dry-run ends in the same way.
             """)
 
     @Option(
@@ -141,6 +142,9 @@ struct ExportCommand: VaultCommand {
         try invocation.emit(record(summary), text: "")
         invocation.note("\(Count.of(summary.exported, "login")) would be exported; nothing was changed")
         for line in reasons(summary) { invocation.note(line) }
+        // As the export would end.
+        if summary.exported == 0 { throw ExitRequest(status: .notFound) }
+        try requireWhole(summary)
     }
 
     private func report(_ summary: ExportSummary, _ invocation: Invocation) throws {
@@ -150,6 +154,10 @@ struct ExportCommand: VaultCommand {
         guard !lines.isEmpty else { return }
         for line in lines { invocation.warn(line) }
         for line in advice(summary) { invocation.advise(line) }
+        try requireWhole(summary)
+    }
+
+    private func requireWhole(_ summary: ExportSummary) throws {
         if summary.reasons.keys.contains(where: { $0 != .dead }) { throw ExitRequest(status: .partlyDone) }
     }
 
