@@ -13,7 +13,7 @@ struct UserExportCommand: VaultCommand {
 
             For a person who asks for their data: the user, their logins with the providers' claims and the app's values, \
             and each row of the audit log that names them. It contains no token and no key. The audit log records the \
-            export.
+            export. With --out and --json, standard output names the file.
             """)
 
     @Argument(help: "The user's id.")
@@ -37,6 +37,7 @@ struct UserExportCommand: VaultCommand {
         let text = record.json.text + "\n"
         guard let out, out != "-" else { return try invocation.console.write(text, to: .output) }
         try PrivateFile.write(Array(text.utf8), to: out)
+        try invocation.emit(OutputRecord([.data("exported", out)]), text: "")
         invocation.note("wrote \(Printable.shortened(out, to: 200))")
     }
 

@@ -125,6 +125,9 @@ struct ActorTests {
             let login = try await world.logIn("alice")
             try await world.logIn("bob")
             let document = try await world.ok("user", "export", "alice").json
+            let file = world.harness.path("alice.json")
+            let written = try await world.ok("user", "export", "alice", "--out", file, "--json").json
+            #expect(written["exported"] as? String == file)
             #expect((document["user"] as? [String: Any])?["id"] as? String == "alice")
             let logins = try #require(document["logins"] as? [[String: Any]])
             #expect(logins.map { $0["id"] as? String } == [login])
