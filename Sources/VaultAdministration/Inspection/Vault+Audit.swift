@@ -38,8 +38,17 @@ extension Vault {
         var filter = AuditFilter()
         if let handle = query.userHandle {
             guard let user = UserHandle(text: handle) else {
+                let isWhole =
+                    handle.utf8.count == 26
+                    && handle.utf8.allSatisfy {
+                        (0x61...0x7A).contains($0) || (0x32...0x37).contains($0)
+                    }
+                // Of 32 last letters, 28 end no handle: a typing error.
                 throw VaultError(
-                    .invalidArgument, "this is not the handle of a user, which has 26 letters and digits",
+                    isWhole ? .unknownUser : .invalidArgument,
+                    isWhole
+                        ? "no user has the handle \(handle), and none had"
+                        : "this is not the handle of a user, which has 26 letters and digits",
                     hint: "rows of the audit log show it: vaultctl audit list")
             }
             filter.user = user
