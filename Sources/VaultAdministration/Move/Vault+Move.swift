@@ -117,9 +117,9 @@ extension Vault {
         if let refusal = mark?.refusal, !isBegun { throw refusal }
         let arrival = try await target.store.moveMark()
         guard arrival == nil || isBegun && arrival?.other == source else {
-            throw arrival?.refusal ?? StoreError.notEmpty
+            throw arrival?.refusalAsTarget ?? StoreError.notEmpty
         }
-        if arrival?.stage == .abandoned, let refusal = arrival?.refusal { throw refusal }
+        if arrival?.stage == .abandoned, let refusal = arrival?.refusalAsTarget { throw refusal }
         if arrival == nil { try await target.store.requireEmpty() }
         if isBegun { return true }
         try await requireNothingSpooled()

@@ -52,7 +52,7 @@ extension WriteTransaction {
         isMoving = true
         if let mark = rows.current.manifest.move {
             guard mark.other == source, mark.stage == .arriving || mark.stage == .arrived else {
-                throw mark.refusal ?? .notEmpty
+                throw mark.refusalAsTarget ?? .notEmpty
             }
             return
         }
@@ -107,7 +107,7 @@ extension WriteTransaction {
     @discardableResult
     func requireArriving(from source: Bytes16) throws(StoreError) -> MoveMark {
         guard let mark = rows.current.manifest.move, mark.other == source else { throw .otherMove }
-        guard mark.stage == .arriving || mark.stage == .arrived else { throw mark.refusal ?? .otherMove }
+        guard mark.stage == .arriving || mark.stage == .arrived else { throw mark.refusalAsTarget ?? .otherMove }
         return mark
     }
 }

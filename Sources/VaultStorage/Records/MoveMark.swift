@@ -31,6 +31,20 @@ package struct MoveMark: Hashable, Sendable {
 }
 
 extension MoveMark {
+    /// The same where the vault is the target of a move.
+    package var refusalAsTarget: StoreError? {
+        let reason: String
+        switch stage {
+        case .arrived: return nil
+        case .leaving, .left: reason = "the target's content was moved to another vault"
+        case .arriving: reason = "another move into the target is not complete"
+        case .abandoned: reason = "a move into the target was given up"
+        }
+        return StoreError(
+            .conflict, "\(reason): a move needs a vault that holds nothing yet",
+            hint: "make a new one for it: vaultctl init")
+    }
+
     /// The reason why only the move itself may change the vault; nil if all changes are allowed.
     package var refusal: StoreError? {
         switch stage {

@@ -163,13 +163,13 @@ struct MoveTests {
         let last = try MovedVault(.file)
         let fourth = try await last.create()
         await Self.expect(.moved) { try await source.move(to: fourth) }
-        await Self.expect(.moved) { try await fourth.move(to: target) }
+        await Self.expect(.conflict) { try await fourth.move(to: target) }
         await Self.expect(.conflict) { try await source.abortMove(to: fourth) }
         await Self.expect(.moved) { try await target.checkWriting() }
         try await source.move(to: target)
         await Self.expect(.conflict) { try await source.abortMove(to: target) }
         // On from there, and not back into what was left.
-        await Self.expect(.moved) { try await target.move(to: source) }
+        await Self.expect(.conflict) { try await target.move(to: source) }
         try await target.move(to: fourth)
         try await Self.expectOwner(fourth, not: target)
         for vault in [source, target, third, fourth] { await vault.close() }
@@ -190,7 +190,7 @@ struct MoveTests {
         try await source.abortMove(to: target)
         try await Self.expectOwner(source, not: target)
         #expect(try await source.facts() == before)
-        await Self.expect(.moved) { try await source.move(to: target) }
+        await Self.expect(.conflict) { try await source.move(to: target) }
         #expect(try await target.moveState()?.stage == .abandoned)
         await Self.expect(.conflict) { try await source.abortMove(to: target) }
         #expect(try await source.store.verify().findings == [])

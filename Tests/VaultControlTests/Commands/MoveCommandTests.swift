@@ -88,6 +88,12 @@ struct MoveCommandTests {
             // Once more: it is complete, and stays so.
             let again = try await world.ok("move", "run", file, "--target-key-file", key, "--json").json
             #expect(again["wasBegun"] as? Bool == true && again["logins"] as? Int == 1)
+            let back = try await world.harness.run(
+                "--vault", file, "--key-file", key, "move", "run", world.harness.vault, "--target-key-file",
+                world.harness.key, "--yes")
+            #expect(back.status == ExitStatus.usage.rawValue)
+            #expect(back.error.contains("the target's content was moved to another vault"))
+            #expect(back.error.contains("vaultctl init") && !back.error.contains("move status"))
         }
     }
 
