@@ -121,7 +121,8 @@ extension VaultAccess {
     private func wrongKey(_ error: VaultError, _ place: NamedPlace, _ key: KeyInUse) -> Failure {
         if error.message.hasPrefix("one of the keys") {
             return Failure(
-                .wrongKey, "\(key.words) opens none of the vault's key slots", hints: ["check \(key.origin)"])
+                .wrongKey, "\(key.words) opens none of the vault's key slots",
+                hints: [missingProgram(of: key) ?? "check \(key.origin)"])
         }
         let front = "this key does not open the vault"
         guard error.message.hasPrefix(front) else {
@@ -136,12 +137,11 @@ extension VaultAccess {
         let rest = place.noun == "vault" ? error.message.dropFirst(front.count) : ""
         var hints: [String] = []
         if let file = key.file, let kind = FileKind(file.path), let hint = hint(kind, for: key) { hints.append(hint) }
-        if case .wrapped(let program) = key.key {
-            let isThere = NamedFile(program.first ?? "").allows(.executing)
+        if case .wrapped = key.key {
             hints.append(
-                isThere
-                    ? "no slot is wrapped by this program; with a key that works, vaultctl key list shows all key slots"
-                    : "there is no program \(Printable.path(program.first ?? "")): check \(key.origin)")
+                missingProgram(of: key)
+                    ?? "no slot is wrapped by this program; with a key that works, vaultctl key list shows all key slots"
+            )
         } else if key.origin.hasSuffix("that is moved") {
             hints.append(
                 "name the target's own key: --target-key-file PATH, --target-passphrase-file or --target-identity")
@@ -157,6 +157,12 @@ extension VaultAccess {
                     + "shows all key slots")
         }
         return Failure(.wrongKey, "\(key.words) does not open the \(place.noun) \(place.words)\(rest)", hints: hints)
+    }
+
+    private func missingProgram(of key: KeyInUse) -> String? {
+        guard case .wrapped(let program) = key.key, let path = program.first, !NamedFile(path).allows(.executing)
+        else { return nil }
+        return "there is no program \(Printable.path(path)): check \(key.origin)"
     }
 
     /// A key file whose content does not fit its option.

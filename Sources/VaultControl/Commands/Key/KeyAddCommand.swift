@@ -45,7 +45,10 @@ struct KeyAddCommand: VaultCommand {
             if let text = newWrapCommand {
                 let program = try ProgramArguments.parse(
                     text, "--new-wrap-command", example: ProgramArguments.wrapping)
-                return try await vault.addKeySlot(.wrapped(by: program), label: label ?? "wrapped")
+                let key = KeyInUse(.wrapped(program), from: "--new-wrap-command")
+                return try await access.explaining(access.vaultPlace, key) {
+                    try await vault.addKeySlot(.wrapped(by: program), label: label ?? "wrapped")
+                }
             }
             if let recipient {
                 try Failure.requireSingle([recipient], "--recipient")

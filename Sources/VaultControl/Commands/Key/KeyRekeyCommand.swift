@@ -41,23 +41,17 @@ struct KeyRekeyCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
         let rekeying = try await access.open { vault, reader in
+            let keys = try keys(&reader)
             // Each by itself first, so that an error names the right one.
-            for path in alsoKeyFile {
-                try await access.explaining(
-                    access.vaultPlace, KeyInUse(.keyFile(path), from: "--also-key-file")
-                ) { _ = try await vault.planRekey(provenBy: [.keyFile(path)]) }
+            if keys.count > 1 {
+                for key in keys {
+                    try await access.explaining(access.vaultPlace, key.named) {
+                        _ = try await vault.planRekey(provenBy: [key.source])
+                    }
+                }
             }
-            var sources = alsoKeyFile.map { KeySource.keyFile($0) }
-            for text in alsoWrapCommand {
-                sources.append(.wrapped(by: try ProgramArguments.parse(text, "--also-wrap-command")))
-            }
-            if let source = try alsoPassphrase.source {
-                sources.append(.passphrase(Passphrase(try reader.read("Passphrase that stays", from: source))))
-            }
-            let last = alsoWrapCommand.isEmpty ? try alsoPassphrase.source : nil
-            let key = last.map { KeyInUse(.passphrase($0), from: $0.option(AlsoPassphraseKind.option)) }
-            let plan = try await access.explaining(access.vaultPlace, key) {
-                try await vault.planRekey(provenBy: sources)
+            let plan = try await access.explaining(access.vaultPlace, keys.count == 1 ? keys[0].named : nil) {
+                try await vault.planRekey(provenBy: keys.map(\.source))
             }
             if !invocation.isJSON { list(plan, invocation) }
             guard !dryRun else { return plan }
@@ -74,6 +68,23 @@ struct KeyRekeyCommand: VaultCommand {
         invocation.note("replaced the vault key; \(Count.of(rekeying.kept.count, "key slot")) opened it and still do")
         invocation.hint(
             "copies of the vault from before still open with their keys: make a new backup, and destroy them")
+    }
+
+    /// The keys whose slots should stay, and how errors name them.
+    private func keys(_ reader: inout SecretReader) throws -> [(named: KeyInUse, source: KeySource)] {
+        var keys = alsoKeyFile.map {
+            (named: KeyInUse(.keyFile($0), from: "--also-key-file"), source: KeySource.keyFile($0))
+        }
+        for text in alsoWrapCommand {
+            let program = try ProgramArguments.parse(text, "--also-wrap-command")
+            keys.append((KeyInUse(.wrapped(program), from: "--also-wrap-command"), .wrapped(by: program)))
+        }
+        if let source = try alsoPassphrase.source {
+            let passphrase = Passphrase(try reader.read("Passphrase that stays", from: source))
+            let named = KeyInUse(.passphrase(source), from: source.option(AlsoPassphraseKind.option))
+            keys.append((named, .passphrase(passphrase)))
+        }
+        return keys
     }
 
     private func list(_ plan: VaultRekeying, _ invocation: Invocation) {

@@ -34,18 +34,18 @@ struct KeyRemoveCommand: VaultCommand {
             let found = try await removableSlot(of: vault, isProven: proof != nil)
             try confirmation.require(
                 "Remove key slot \(found.id) (\(Printable.shortened(found.label)))", invocation)
-            let key = provenByKeyFile.map { KeyInUse(.keyFile($0), from: "--proven-by-key-file") }
+            let key = try provenKey
             try await access.explaining(access.vaultPlace, key) {
                 do {
                     try await vault.removeKeySlot(found.id, provenBy: proof)
-                } catch let error as VaultError where error.code == .wrongKey && proof != nil {
+                } catch let error as VaultError where error.code == .wrongKey {
+                    guard let key else { throw error }
+                    let option = provenByKeyFile == nil ? "--passphrase-file" : "--key-file"
                     // The key may still open the vault through the slot being removed.
                     throw Failure(
-                        .wrongKey,
-                        "\(key?.words ?? "the passphrase that stays") opens none of the key slots that would stay",
-                        hints: [
-                            "list all key slots: vaultctl key list; to try a key: vaultctl key test --key-file PATH"
-                        ])
+                        .wrongKey, "\(key.words) opens none of the key slots that would stay",
+                        hints: ["list all key slots: vaultctl key list; to try a key: vaultctl key test \(option) PATH"]
+                    )
                 }
             }
             return found.id
@@ -73,6 +73,16 @@ struct KeyRemoveCommand: VaultCommand {
                 ])
         }
         return found
+    }
+
+    /// The key that stays, as errors name it.
+    private var provenKey: KeyInUse? {
+        get throws {
+            if let provenByKeyFile { return KeyInUse(.keyFile(provenByKeyFile), from: "--proven-by-key-file") }
+            return try provenByPassphrase.source.map {
+                KeyInUse(.passphrase($0), from: $0.option(ProvenPassphraseKind.option))
+            }
+        }
     }
 
     private func proof(_ reader: inout SecretReader) throws -> KeySource? {
