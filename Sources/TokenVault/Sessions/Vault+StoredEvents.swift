@@ -106,17 +106,30 @@ extension Vault {
     /// The actual start of the reading, with the event that reports a gap, if there is one.
     private func start(after cursor: EventCursor) async throws -> (EventCursor, SessionEvent?) {
         guard cursor != .start else { return (cursor, nil) }
-        let (head, pruned) = (try await store.auditHead(), try await store.trailPruning().through)
-        if let link = try await store.auditPosition(cursor.sequence)?.link, cursor.sequence <= head {
-            let isSame = cursor.mark.isEmpty || cursor.mark == EventCursor.mark(of: link)
-            if isSame { return (cursor, cursor.sequence < pruned ? missed(pruned - cursor.sequence, at: cursor) : nil) }
-        } else if cursor.sequence < pruned {
-            return (cursor, missed(pruned - cursor.sequence, at: cursor))
+        let pruned = try await store.trailPruning().through
+        if try await has(cursor, prunedThrough: pruned) {
+            return (cursor, cursor.sequence < pruned ? missed(pruned - cursor.sequence, at: cursor) : nil)
         }
         // Another trail: all of its own events are still to come.
         let begin = try await store.beginOfTrail()
         let place = EventCursor(begin.sequence, begin.link)
         return (place, missed(1, at: place))
+    }
+
+    /// Whether this vault's trail has the cursor's row, or may have had it before rows were pruned. If not, the cursor is
+    /// no cursor of this vault, or the vault was put back to an earlier state, of which its trail need not know.
+    package func has(_ cursor: EventCursor) async throws -> Bool {
+        guard cursor != .start else { return true }
+        return try await VaultError.translating {
+            try await has(cursor, prunedThrough: try await store.trailPruning().through)
+        }
+    }
+
+    private func has(_ cursor: EventCursor, prunedThrough pruned: Int64) async throws(StoreError) -> Bool {
+        guard let link = try await store.auditPosition(cursor.sequence)?.link,
+            cursor.sequence <= (try await store.auditHead())
+        else { return cursor.sequence < pruned }
+        return cursor.mark.isEmpty || cursor.mark == EventCursor.mark(of: link)
     }
 
     private func missed(_ count: Int64, at cursor: EventCursor) -> SessionEvent {

@@ -136,6 +136,7 @@ struct StoredEventTests {
         for text in ["\(head.sequence)-0000000000000000", "\(head.sequence + 50)-0123456789abcdef"] {
             let page = try await world.vault.storedEvents(after: try #require(EventCursor(text)))
             #expect(page.events.first?.kind == .missed(count: 1))
+            #expect(try await !world.vault.has(#require(EventCursor(text))))
             #expect(try await world.vault.storedEvents(after: page.cursor).events.isEmpty)
         }
     }

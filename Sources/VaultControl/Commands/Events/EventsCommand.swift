@@ -168,6 +168,11 @@ struct EventsCommand: VaultCommand {
                 vault: vault, session: login.map { .login($0) } ?? user.map { .user(tenant.user($0)) },
                 names: isChosen ? Set(event) : Self.usuallyDelivered, delivery: delivery, file: file, follows: follow,
                 invocation: invocation)
+            if kept == nil, let given = given ?? nil, try await !vault.has(given) {
+                invocation.warn(
+                    "the audit log has no row of this cursor: it is mistyped, or the vault was put back to an earlier state"
+                )
+            }
             var start = kept ?? given ?? nil
             if start == nil { start = try await vault.eventHead() }
             do {
