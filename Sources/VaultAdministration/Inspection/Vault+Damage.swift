@@ -59,7 +59,8 @@ extension Vault {
     private func named(_ rows: [DamagedRow], _ names: [ProviderHandle: String]) -> [DamagedRow] {
         rows.map { row in
             var row = row
-            row.providerName = row.provider.flatMap { names[$0] }
+            // Here the handle alone is as good: every row is damaged.
+            row.providerName = row.provider.flatMap { names[$0] == $0.damagedName ? nil : names[$0] }
             return row
         }
     }
