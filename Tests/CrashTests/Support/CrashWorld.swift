@@ -111,7 +111,8 @@ struct CrashVault: Sendable {
         var witness = witness.map { VaultWitness($0) }
         witness?.begins = true
         return try await Vault.open(
-            in: location, unlockedBy: .keyFile(key), options: VaultOptions(witness: witness, cachedLogins: Depth.cachedLogins))
+            in: location, unlockedBy: .keyFile(key),
+            options: VaultOptions(witness: witness, cachedLogins: Depth.cachedLogins))
     }
 
     var walBytes: Int {
