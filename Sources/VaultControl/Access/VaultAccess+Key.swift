@@ -111,7 +111,7 @@ extension VaultAccess {
         switch try namedKey {
         case .keyFile(let path): return .keyFile(path)
         case .line(.descriptor(let descriptor)): return .descriptor(descriptor)
-        case .line(let source): return .keyLine(KeyLine(try reader.read("Key", from: source)))
+        case .line(let source): return .keyLine(KeyLine(try reader.read("Key", for: .openingVault, from: source)))
         case .environment:
             defer { SecretFiles.forgetVariable(Environment.key) }
             return .keyLine(KeyLine(environment(Environment.key) ?? ""))
@@ -133,13 +133,15 @@ extension VaultAccess {
                             + "configuration file"
                     ])
         }
-        return .passphrase(Passphrase(try isNew ? newPassphrase(&reader) : reader.read("Passphrase", from: .prompt)))
+        return .passphrase(
+            Passphrase(
+                try isNew ? newPassphrase(&reader) : reader.read("Passphrase", for: .openingVault, from: .prompt)))
     }
 
     private func passphrase(
         _ reader: inout SecretReader, from source: SecretSource, isNew: Bool
     ) throws -> KeySource {
-        let text = try reader.read("Passphrase", from: source)
+        let text = try reader.read("Passphrase", for: .openingVault, from: source)
         if isNew { try Self.checkNewPassphrase(text) }
         return .passphrase(Passphrase(text))
     }
@@ -165,9 +167,9 @@ extension VaultAccess {
 
     /// Asks for it twice.
     func newPassphrase(_ reader: inout SecretReader, orFile option: String = "--key-file") throws -> String {
-        let first = try reader.read("New passphrase", from: .prompt)
+        let first = try reader.read("New passphrase", for: .newPassphrase, from: .prompt)
         try Self.checkNewPassphrase(first, orFile: option)
-        let second = try reader.read("Repeat the new passphrase", from: .prompt)
+        let second = try reader.read("Repeat the new passphrase", for: .newPassphrase, from: .prompt)
         guard first == second else { throw Failure.usage("the passphrases do not match", hint: "try again") }
         return first
     }

@@ -31,6 +31,7 @@ extension Failure {
         let isNearer =
             error.code == .busy || error.code == .keyMalformed || error.message.contains("identity file")
             || error.code == .vaultMissing && error.message.contains("database")
+            || error.code == .unknownUser && error.hint?.contains("vaultctl audit") == true
         var hints = [
             error.answer.flatMap { Self.hint(for: $0, error.code) }, isNearer ? error.hint : nil,
             Self.hint(for: error.code),

@@ -68,6 +68,21 @@ enum SecretSource {
     }
 }
 
+/// What a secret is read for.
+enum SecretUse {
+    /// It is one of the vault's keys: in its exit code, what is wrong with it is told as of a key.
+    case openingVault
+    /// It will be one.
+    case newPassphrase
+    /// It is a private key in a format of its own, and its reader says what else it is.
+    case privateKey
+    case other
+
+    fileprivate var isOfVault: Bool { self == .openingVault || self == .newPassphrase }
+    /// Whether a vault's key is here by mistake.
+    fileprivate var isNoKey: Bool { self == .newPassphrase || self == .other }
+}
+
 /// Reads secrets, at most one of them from standard input.
 struct SecretReader {
     /// More than any token that servers issue.
@@ -83,8 +98,10 @@ struct SecretReader {
     /// Reads one secret: its bytes without the final line break.
     ///
     /// - Parameter title: its name in a prompt, such as `Access token`.
-    mutating func read(_ title: String, from source: SecretSource) throws -> String {
-        do { return try content(title, of: source) } catch let failure as Failure where Self.opensVault(title) {
+    mutating func read(
+        _ title: String, for use: SecretUse = .other, from source: SecretSource
+    ) throws -> String {
+        do { return try content(title, use, of: source) } catch let failure as Failure where use.isOfVault {
             // As with key files: nothing that opens a vault was read.
             let code: VaultError.Code? =
                 switch failure.status {
@@ -97,27 +114,19 @@ struct SecretReader {
         }
     }
 
-    /// Whether a secret of this title opens a vault, or will.
-    private static func opensVault(_ title: String) -> Bool {
-        title == "Key" || title.lowercased().contains("passphrase")
-    }
-
-    private mutating func content(_ title: String, of source: SecretSource) throws -> String {
+    private mutating func content(_ title: String, _ use: SecretUse, of source: SecretSource) throws -> String {
         var source = source
         if case .standardInput = source {
             try claimInput()
             if console.inputIsTerminal { source = .prompt }
         }
-        let text = try Self.nonEmpty(text(title, from: source), title, from: source)
-        // Either one of the vault's keys is expected, or a key that identifies its own format.
-        if !Self.opensVault(title), !["Client key", "Key of the client certificate"].contains(title) {
-            try InputFile.refuseKey(text.utf8, as: title, source.place)
-        }
+        let text = try Self.nonEmpty(text(title, use, from: source), title, from: source)
+        if use.isNoKey { try InputFile.refuseKey(text.utf8, as: title, source.place) }
         try Self.refuseOther(text, title, source.place)
         return text
     }
 
-    private func text(_ title: String, from source: SecretSource) throws -> String {
+    private func text(_ title: String, _ use: SecretUse, from source: SecretSource) throws -> String {
         let bytes: [UInt8]
         switch source {
         case .prompt: return try prompt(title)
@@ -132,7 +141,7 @@ struct SecretReader {
             }
             bytes = try InputWait.during { try InputFile.readAll(descriptor, title, atMost: Self.maximumBytes) }
         case .file(let path, let origin):
-            bytes = try file(path, from: origin, title)
+            bytes = try file(path, from: origin, title, use)
         }
         return try Self.text(bytes, title, from: source)
     }
@@ -146,12 +155,14 @@ struct SecretReader {
     }
 
     /// The same rules as for key files.
-    private func file(_ path: String, from origin: String, _ title: String) throws -> [UInt8] {
+    private func file(
+        _ path: String, from origin: String, _ title: String, _ use: SecretUse
+    ) throws -> [UInt8] {
         do {
             return try SecretFiles.read(path, title: title.lowercasedFirst + " file", atMost: Self.maximumBytes)
         } catch let error as VaultError where error.code == .keyMissing {
             guard !SecretArguments.mayBeSecret(path) else { throw Self.missing(title, from: origin) }
-            if Self.opensVault(title),
+            if use.isOfVault,
                 let problem = PathProblem(
                     "passphrase file", at: path, from: origin, advice: "check \(origin)",
                     home: console.environment["HOME"])

@@ -119,7 +119,8 @@ struct ClientAuthenticationOptions: ParsableArguments {
                 throw Failure.usage(
                     "private_key_jwt needs the client's key, and no secret", hint: "use --client-key-file PATH")
             }
-            let pem = try reader.read("Client key", from: .file(clientKeyFile, from: "--client-key-file"))
+            let pem = try reader.read(
+                "Client key", for: .privateKey, from: .file(clientKeyFile, from: "--client-key-file"))
             return .privateKeyJWT(try key(pem, profile))
         }
         guard !method.isByCertificate else {
@@ -183,7 +184,8 @@ extension ClientAuthenticationOptions {
             return nil
         }
         let key = try reader.read(
-            "Key of the client certificate", from: .file(clientCertificateKey, from: "--client-certificate-key"))
+            "Key of the client certificate", for: .privateKey,
+            from: .file(clientCertificateKey, from: "--client-certificate-key"))
         let chain = try pem(at: clientCertificate)
         guard chain.contains("-----BEGIN CERTIFICATE-----") else {
             throw Failure.usage(

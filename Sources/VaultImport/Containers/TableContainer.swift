@@ -30,3 +30,12 @@ extension TableContainer {
     func prepareLookup(in table: TableShape, by column: String, of columns: Set<String>) throws(ImportError) {}
     func find(_ value: RawValue, in table: TableShape) throws(ImportError) -> Record? { nil }
 }
+
+extension ImportError {
+    /// A line of which not even the columns can be told.
+    static func tooLong(line: Int, _ limits: ImportLimits) -> ImportError {
+        ImportError(
+            .unknownFormat, "line \(line) of the source is longer than \(limits.recordBytes) bytes, and no login is",
+            hint: "write each login on a line of its own: docs/import.md shows how to make JSON Lines of any table")
+    }
+}

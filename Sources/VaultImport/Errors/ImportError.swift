@@ -47,12 +47,5 @@ public struct ImportError: Error, Hashable, Sendable, CustomStringConvertible {
         self.hint = hint
     }
 
-    /// A line of which not even the columns can be told.
-    static func tooLong(line: Int, _ limits: ImportLimits) -> ImportError {
-        ImportError(
-            .unknownFormat, "line \(line) of the source is longer than \(limits.recordBytes) bytes, and no login is",
-            hint: "write each login on a line of its own: docs/import.md shows how to make JSON Lines of any table")
-    }
-
     public var description: String { message }
 }

@@ -126,7 +126,7 @@ import TokenVaultTesting
             _ = try await world.users.clientToken(provider: "acme")
             Issue.record("a token came")
         } catch let error as VaultError {
-            #expect(error.code == .providerMisconfigured && error.message.contains("{shop}"))
+            #expect(error.code == .invalidArgument && error.message.contains("{shop}"))
             #expect(error.hint?.contains("https://acme-store.shops.example/token") == true)
         }
         #expect(world.transport.requests.isEmpty)

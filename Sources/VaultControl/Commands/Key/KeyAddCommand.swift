@@ -101,7 +101,7 @@ struct KeyAddCommand: VaultCommand {
             return (.keyFile(newKeyFile), newKeyFile)
         }
         if let source {
-            let passphrase = try reader.read("New passphrase", from: source)
+            let passphrase = try reader.read("New passphrase", for: .newPassphrase, from: source)
             try VaultAccess.checkNewPassphrase(passphrase, orFile: "--new-key-file")
             return (.passphrase(Passphrase(passphrase)), nil)
         }

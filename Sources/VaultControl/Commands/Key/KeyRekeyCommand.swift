@@ -80,7 +80,7 @@ struct KeyRekeyCommand: VaultCommand {
             keys.append((KeyInUse(.wrapped(program), from: "--also-wrap-command"), .wrapped(by: program)))
         }
         if let source = try alsoPassphrase.source {
-            let passphrase = Passphrase(try reader.read("Passphrase that stays", from: source))
+            let passphrase = Passphrase(try reader.read("Passphrase that stays", for: .openingVault, from: source))
             let named = KeyInUse(.passphrase(source), from: source.option(AlsoPassphraseKind.option))
             keys.append((named, .passphrase(passphrase)))
         }

@@ -88,7 +88,9 @@ struct KeyRemoveCommand: VaultCommand {
     private func proof(_ reader: inout SecretReader) throws -> KeySource? {
         let source = try provenByPassphrase.source
         guard let provenByKeyFile else {
-            return try source.map { .passphrase(Passphrase(try reader.read("Passphrase that stays", from: $0))) }
+            return try source.map {
+                .passphrase(Passphrase(try reader.read("Passphrase that stays", for: .openingVault, from: $0)))
+            }
         }
         guard source == nil else {
             throw Failure.usage(

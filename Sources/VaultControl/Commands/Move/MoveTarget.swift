@@ -49,7 +49,7 @@ struct MoveTargetKeyOptions: ParsableArguments {
             return .wrapped(by: try ProgramArguments.parse(text, "--target-wrap-command"))
         }
         if let given = try targetPassphrase.source {
-            return .passphrase(Passphrase(try reader.read("Target's passphrase", from: given)))
+            return .passphrase(Passphrase(try reader.read("Target's passphrase", for: .openingVault, from: given)))
         }
         return source
     }

@@ -60,7 +60,8 @@ struct ProviderClientMetadataCommand: VaultCommand {
         var reader = SecretReader(invocation.console)
         let nextKey = try nextKeyFile.map { path in
             do {
-                let pem = try reader.read("Next client key", from: .file(path, from: "--next-key-file"))
+                let pem = try reader.read(
+                    "Next client key", for: .privateKey, from: .file(path, from: "--next-key-file"))
                 return try ClientAssertionKey(pem: pem, keyID: nextKeyID)
             } catch is OAuthValueError {
                 throw Failure.usage(

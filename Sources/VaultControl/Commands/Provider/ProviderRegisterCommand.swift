@@ -129,11 +129,12 @@ struct ProviderRegisterCommand: VaultCommand {
         case "client_secret_basic": return .clientSecretBasic
         case "client_secret_post": return .clientSecretPost
         case "private_key_jwt":
-            let pem = try reader.read("Client key", from: .file(clientKeyFile ?? "", from: "--client-key-file"))
+            let pem = try reader.read(
+                "Client key", for: .privateKey, from: .file(clientKeyFile ?? "", from: "--client-key-file"))
             return .privateKeyJWT(try ClientAssertionKey(pem: pem, keyID: clientKeyID))
         case "self_signed_tls_client_auth":
             let key = try reader.read(
-                "Key of the client certificate",
+                "Key of the client certificate", for: .privateKey,
                 from: .file(clientCertificateKey ?? "", from: "--client-certificate-key"))
             let bytes = try InputFile.read(
                 clientCertificate ?? "", "Client certificate", from: "--client-certificate", atMost: 65_536)

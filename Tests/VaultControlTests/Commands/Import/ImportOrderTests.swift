@@ -218,7 +218,7 @@ import VaultImport
             guard result.output != "skipped\n" else { return }
             #expect(result.error.contains("as the owner of the file"), "\(result.error)")
             let lines = result.output.split(separator: "\n").map(String.init)
-            #expect(lines.prefix(3) == ["2", "db.sqlite3", "key"], "\(lines) \(result.error)")
+            #expect(lines.prefix(3) == ["10", "db.sqlite3", "key"], "\(lines) \(result.error)")
             #expect(lines.dropFirst(3).first == "0" && Set(lines.dropFirst(4)) == ["65533"], "\(lines)")
         }
     }

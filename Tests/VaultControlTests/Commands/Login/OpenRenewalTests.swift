@@ -166,7 +166,7 @@ struct OpenRenewalTests {
             #expect((renewal["doubt"] as? [String: Any])?["cause"] as? String == "serverError")
             let words = try await world.ok("login", "show", login)
             #expect(words.output.contains("doubt\tsince "))
-            #expect(words.output.contains("the server reported an internal error"))
+            #expect(words.output.contains("the server answered with an error"))
         }
     }
 }
