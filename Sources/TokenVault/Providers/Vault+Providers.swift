@@ -70,20 +70,17 @@ extension Vault {
     /// The same.
     ///
     /// - Parameter force: Removes it even if revocations wait for it: without it, they cannot be sent.
-    /// - Returns: How many revocations those are.
-    @discardableResult
-    package func removeProvider(named name: String, of tenant: Tenant? = nil, force: Bool) async throws -> Int {
+    package func removeProvider(named name: String, of tenant: Tenant? = nil, force: Bool) async throws {
         let name = TenantScope(tenant: tenant).provider(name)
-        return try await VaultError.translating {
+        try await VaultError.translating {
             let provider = try await store.provider(named: name)
-            let waiting = try await revocationsWaiting(for: provider.handle)
-            guard force || waiting == 0 else {
+            let waiting = if force { 0 } else { try await revocationsWaiting(for: provider.handle) }
+            guard waiting == 0 else {
                 throw VaultError(
                     .inUse, "\(waiting) pending revocation\(waiting == 1 ? "" : "s") could no longer be sent",
                     hint: "wait until the provider has confirmed, or force the removal")
             }
             try await store.removeProvider(provider.handle)
-            return waiting
         }
     }
 }

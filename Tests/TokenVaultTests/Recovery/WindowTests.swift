@@ -18,7 +18,7 @@ struct WindowTests {
         /// How many tokens it has handed out.
         var replies: Int { state.withLock { $0.count - 1 } }
 
-        /// When the reply was given that nobody has asked for yet.
+        /// When the last reply was given; nil once it was asked for.
         func takeReply() -> ContinuousClock.Instant? {
             state.withLock { state in
                 defer { state.repliedAt = nil }

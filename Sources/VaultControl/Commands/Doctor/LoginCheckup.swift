@@ -40,7 +40,7 @@ enum LoginCheckup {
             + providers.map { provider($0, now: now) }
     }
 
-    /// A provider whose row cannot be opened: nobody can renew its logins.
+    /// A provider whose row cannot be opened: its logins cannot be renewed.
     private static func damaged(_ provider: String, _ survey: VaultSurvey) -> DoctorFinding {
         let count = survey.groups.first { $0.provider == provider }?.logins ?? 0
         let loss = count > 0 ? ": \(Count.of(count, "login")) cannot be renewed" : ""
