@@ -35,9 +35,9 @@ extension UserManager {
         _ request: HTTPRequest, for login: LoginRef, _ tokenRequest: TokenRequest, baseURL: URL? = nil
     ) async throws -> (request: AuthorizedRequest, token: VaultToken) {
         let target = try target(of: request, baseURL)
-        let token = try await accessToken(for: login, tokenRequest, to: target)
+        let (token, key) = try await tokenAndKey(for: login, tokenRequest, to: target)
         let presented = PresentedToken(token)
-        let carrying = try await authorized(request, to: target, with: presented)
+        let carrying = try await authorized(request, to: target, with: presented, key: key)
         return (AuthorizedRequest(carrying, to: target, presented, of: token, self), token)
     }
 
@@ -63,8 +63,9 @@ extension UserManager {
         return AuthorizedRequest(carrying, to: target, presented, of: token, self)
     }
 
+    /// - Parameter key: The login's, if it was read together with the token.
     private func authorized(
-        _ request: HTTPRequest, to target: EndpointURL, with token: PresentedToken
+        _ request: HTTPRequest, to target: EndpointURL, with token: PresentedToken, key: KeyRecord? = nil
     ) async throws -> HTTPRequest {
         var fields = request.headerFields
         fields[.dpop] = nil
@@ -76,7 +77,7 @@ extension UserManager {
         case .bearer: scheme = rules.scheme ?? "Bearer"
         case .dpop:
             scheme = "DPoP"
-            await fields.append(.secret(.dpop, try proof(for: request, to: target, with: token).rawValue))
+            await fields.append(.secret(.dpop, try proof(for: request, to: target, with: token, key: key).rawValue))
         default:
             throw VaultError(.invalidArgument, "a token of this type cannot be added to a request")
         }
@@ -87,9 +88,9 @@ extension UserManager {
     }
 
     private func proof(
-        for request: HTTPRequest, to target: EndpointURL, with token: PresentedToken
+        for request: HTTPRequest, to target: EndpointURL, with token: PresentedToken, key: KeyRecord?
     ) async throws -> DPoPProof {
-        guard let key = try await key(of: token) else {
+        guard let key = try await self.key(of: token, known: key) else {
             throw VaultError(.conflict, "the key of this token is gone", hint: "get a new token")
         }
         let offset = resourceServers.clockOffset(at: target.origin)
@@ -102,9 +103,14 @@ extension UserManager {
         }
     }
 
-    private func key(of token: PresentedToken) async throws -> DPoPKey? {
+    private func key(of token: PresentedToken, known: KeyRecord?) async throws -> DPoPKey? {
         guard case .login(let login) = token.prover else { return token.clientKey }
-        let stored = try await VaultError.translating { try await vault.store.key(ofLogin: login.handle) }
+        var stored = known
+        if stored == nil {
+            stored = try await VaultError.translating {
+                try await vault.store.session(.login(login.handle), withKey: true).key
+            }
+        }
         return stored.flatMap { DPoPContext($0)?.key }
     }
 
@@ -182,21 +188,21 @@ extension UserManager {
         await resourceFacts(of: token)?.rules ?? .init()
     }
 
+    /// What a request needs of the token's provider. A changed provider is noticed within a minute; if it cannot be read
+    /// any more, it is as it was.
     private func resourceFacts(of token: PresentedToken) async -> ResourceServer? {
         guard let provider = token.provider else { return nil }
-        return await resourceServers.facts(of: provider, now: vault.now) {
-            guard let record = try? await vault.store.provider(provider).record,
-                let rules = try? record.profile.resource
-            else { return nil }
-            let certificate = record.bindsTokensToCertificate ? try? record.certificate : nil
-            return ResourceServer(rules: rules, certificate: certificate)
+        let known = resourceServers.facts(of: provider)
+        if let known, (Duration.zero..<Duration.seconds(60)).contains(vault.now.since(known.readAt)) {
+            return known.facts
         }
+        return (try? await newestFacts(of: provider)) ?? known?.facts
     }
 
     /// See ``AuthorizedRequest/certificate()``.
     func certificate(for token: PresentedToken) async throws -> ClientCertificate? {
         guard token.provider != nil else { return nil }
-        guard let facts = await resourceFacts(of: token) else {
+        guard let facts = await resourceFacts(of: token), facts.rules != nil else {
             throw VaultError(.conflict, "the provider of this token cannot be read")
         }
         return facts.certificate
@@ -231,14 +237,14 @@ extension UserManager {
         let target = try target(of: request)
         let name = names.provider(provider)
         let record = try await VaultError.translating { try await vault.store.provider(named: name).record }
-        try record.requireAllowed(target)
+        try VaultError.translatingValues { try ResourceServer(record) }.requireAllowed(target)
     }
 
     /// Returns a good token of this login for this request. See ``authorize(_:for:_:baseURL:)`` for refused requests.
     package func accessToken(
         for login: LoginRef, _ tokenRequest: TokenRequest = TokenRequest(), sentWith request: HTTPRequest
     ) async throws -> VaultToken {
-        try await accessToken(for: login, tokenRequest, to: target(of: request))
+        try await tokenAndKey(for: login, tokenRequest, to: target(of: request)).token
     }
 
     /// The URL, if a token may be sent to it.

@@ -5,10 +5,18 @@ import VaultStorage
 
 /// A provider's data for requests to its APIs.
 struct ResourceServer: Sendable {
-    /// How its APIs refuse a token.
-    let rules: ProviderProfile.ResourceRules
+    /// How its APIs refuse a token; nil if its profile cannot be read.
+    let rules: ProviderProfile.ResourceRules?
     /// The certificate that its tokens are bound to (RFC 8705 §3).
     let certificate: ClientCertificate?
+    /// Where its tokens may be sent; empty: anywhere.
+    let allowedOrigins: [APIOrigin]
+
+    init(_ record: ProviderRecord) throws(OAuthValueError) {
+        rules = try? record.profile.resource
+        certificate = record.bindsTokensToCertificate ? try? record.certificate : nil
+        allowedOrigins = try record.allowedOrigins
+    }
 }
 
 /// The nonces and clocks of resource servers, in memory.
@@ -27,12 +35,19 @@ final class ResourceServers: Sendable {
         let origin: String
     }
 
+    struct Known: Sendable {
+        let facts: ResourceServer
+        let readAt: Timestamp
+        /// See ``VaultStore/provider(_:changedSince:)``.
+        let mark: Int64?
+    }
+
     private struct State {
         var nonces = RecentTable<Proving, DPoPNonce>(capacity: 4_096)
         /// The nonce of a login's latest proof, if it had been given to another login.
         var lent = RecentTable<Proving, DPoPNonce>(capacity: 4_096)
         var clockOffsets = RecentTable<String, Duration>(capacity: 1_024)
-        var providers = RecentTable<ProviderHandle, (facts: ResourceServer, readAt: Timestamp)>(capacity: 1_024)
+        var providers = RecentTable<ProviderHandle, Known>(capacity: 1_024)
     }
 
     /// The nonces that all logins share for each server, and the gate for repeats to it.
@@ -75,17 +90,11 @@ final class ResourceServers: Sendable {
         shared.learn(nonce, at: origin, lent: isLent ? lent : nil, isRefused: isRefused)
     }
 
-    /// Returns a provider's data for a request to its APIs. A changed provider is noticed within a minute.
-    ///
-    /// - Parameter read: Reads the provider; nil if it cannot be read: then the previous data is used.
-    func facts(
-        of provider: ProviderHandle, now: Timestamp, read: () async -> ResourceServer?
-    ) async -> ResourceServer? {
-        let known = state.withLock { $0.providers[provider] }
-        if let known, (Duration.zero..<Duration.seconds(60)).contains(now.since(known.readAt)) { return known.facts }
-        guard let facts = await read() ?? known?.facts else { return nil }
-        state.withLock { $0.providers.insert((facts, now), for: provider) }
-        return facts
+    /// A provider's data as it was read last.
+    func facts(of provider: ProviderHandle) -> Known? { state.withLock { $0.providers[provider] } }
+
+    func keep(_ facts: Known, of provider: ProviderHandle) {
+        state.withLock { $0.providers.insert(facts, for: provider) }
     }
 
     /// Whether the clock differs from the known one.

@@ -2,8 +2,8 @@ import OAuthClient
 import VaultStorage
 
 extension UserManager {
-    /// Refuses a URL that this provider's tokens must not be sent to. Reads the provider's row, so that a change
-    /// applies at once in every process. If the row is damaged, the allowed origins are unknown.
+    /// Refuses a URL that this provider's tokens must not be sent to. A change of the provider applies at once in every
+    /// process. If its row is damaged, the allowed origins are unknown.
     ///
     /// - Parameter resource: The protected resource that the login is for.
     func requireAllowed(_ url: EndpointURL, by provider: ProviderHandle?, for resource: String?) async throws {
@@ -13,8 +13,32 @@ extension UserManager {
                 hint: "for another resource, the user must log in there")
         }
         guard let provider else { return }
-        let record = try await VaultError.translating { try await vault.store.provider(provider).record }
-        try record.requireAllowed(url)
+        try await newestFacts(of: provider).requireAllowed(url)
+    }
+
+    /// A provider's data for a request to its APIs, as it is now.
+    func newestFacts(of provider: ProviderHandle) async throws -> ResourceServer {
+        var known = resourceServers.facts(of: provider)
+        let mark = known?.mark
+        let read = try await VaultError.translating { try await vault.store.provider(provider, changedSince: mark) }
+        if let read {
+            let facts = try VaultError.translatingValues { try ResourceServer(read.provider.record) }
+            known = .init(facts: facts, readAt: vault.now, mark: read.mark)
+        }
+        guard let known else { throw VaultError(StoreError.notFound(.provider)) }
+        if read != nil { resourceServers.keep(known, of: provider) }
+        return known.facts
+    }
+}
+
+extension ResourceServer {
+    func requireAllowed(_ url: EndpointURL) throws {
+        guard !allowedOrigins.isEmpty, !allowedOrigins.contains(where: { $0.covers(url) }) else { return }
+        throw VaultError(
+            .originNotAllowed, "this provider's tokens may not be sent to \(url.origin)",
+            hint:
+                "do the provider's own documents name this address as its API? If not, the token would go to a stranger. "
+                + "vaultctl provider update --help says how an API is allowed")
     }
 }
 
@@ -23,16 +47,5 @@ extension ProviderRecord {
         get throws(OAuthValueError) {
             try apiOrigins.map { text throws(OAuthValueError) in try APIOrigin(stored: text) }
         }
-    }
-
-    func requireAllowed(_ url: EndpointURL) throws {
-        guard !apiOrigins.isEmpty else { return }
-        let origins = try VaultError.translatingValues { try allowedOrigins }
-        guard !origins.contains(where: { $0.covers(url) }) else { return }
-        throw VaultError(
-            .originNotAllowed, "this provider's tokens may not be sent to \(url.origin)",
-            hint:
-                "do the provider's own documents name this address as its API? If not, the token would go to a stranger. "
-                + "vaultctl provider update --help says how an API is allowed")
     }
 }

@@ -22,7 +22,7 @@ extension UserManager {
     ) async throws -> VaultToken {
         do {
             let target = try request.target
-            return try await token(session(of: login), target, request)
+            return try await token(session(of: login), target, request).token
         } catch {
             throw context.calls.failed(error)
         }
@@ -30,14 +30,17 @@ extension UserManager {
 
     /// Returns a good access token of this login for a request to this URL, if its provider's tokens may be sent there.
     /// Otherwise the call fails before anything is renewed.
-    func accessToken(
+    ///
+    /// - Returns: The token, and the key to which it is bound if that was read with it.
+    func tokenAndKey(
         for login: LoginRef, _ request: TokenRequest, to url: EndpointURL
-    ) async throws -> VaultToken {
+    ) async throws -> (token: VaultToken, key: KeyRecord?) {
         do {
             let target = try request.target
-            let snapshot = try await session(of: login)
+            let snapshot = try await session(of: login, withKey: true)
             try await requireAllowed(url, by: snapshot.provider, for: snapshot.session.resource)
-            return try await token(snapshot, target, request)
+            let (token, isStored) = try await token(snapshot, target, request)
+            return (token, isStored ? snapshot.key : nil)
         } catch {
             throw context.calls.failed(error)
         }
@@ -51,7 +54,8 @@ extension UserManager {
         do {
             return try await token(
                 session(of: .user(userId)), .own,
-                TokenRequest(minimumValidity: minimumValidity, deadline: deadline))
+                TokenRequest(minimumValidity: minimumValidity, deadline: deadline)
+            ).token
         } catch {
             throw context.calls.failed(error)
         }
@@ -87,12 +91,14 @@ extension UserManager {
     /// Returns a new access token for the same target, after this one was refused.
     package func accessToken(replacing token: VaultToken, deadline: Duration?) async throws -> VaultToken {
         try await self.token(
-            vault.session(.login(token.login.handle)), token.target, TokenRequest(deadline: deadline))
+            vault.session(.login(token.login.handle)), token.target, TokenRequest(deadline: deadline)
+        ).token
     }
 
+    /// - Returns: The token, and whether it is the one of the snapshot.
     private func token(
         _ snapshot: SessionSnapshot, _ target: TokenTarget, _ request: TokenRequest
-    ) async throws -> VaultToken {
+    ) async throws -> (token: VaultToken, isStored: Bool) {
         let demand = request.demand(in: snapshot, target)
         if let asked = target.resource, let own = snapshot.session.resource,
             (try? ResourceIdentifier(stored: asked)) != (try? ResourceIdentifier(stored: own))
@@ -104,7 +110,7 @@ extension UserManager {
         if snapshot.session.failure != nil { context.announceFailureIfUnreported(snapshot) }
         if let token = try goodToken(in: snapshot, target, for: demand) {
             context.calls.served()
-            return token
+            return (token, true)
         }
         if let scope = target.scope { try TokenRequest.check(scope, against: snapshot.session.grantedScope) }
         let start = vault.timeSource.uptime()
@@ -112,7 +118,7 @@ extension UserManager {
             let token = try await engine.renewedToken(
                 snapshot, target: target, demand: demand, deadline: request.deadline)
             context.calls.served(after: vault.timeSource.uptime() - start)
-            return token
+            return (token, false)
         } catch {
             context.calls.record(vault.timeSource.uptime() - start)
             throw error

@@ -126,16 +126,16 @@ public final class UserManager: Sendable {
     package var tenant: Tenant? { names.tenant }
 
     /// The login that is meant. Users that the vault does not know are pulled from the app's source, if there is one.
-    func session(of login: LoginRef) async throws -> SessionSnapshot {
+    func session(of login: LoginRef, withKey: Bool = false) async throws -> SessionSnapshot {
         let meant = try names.login(login)
         do {
-            return try await vault.session(of: meant)
+            return try await vault.session(of: meant, withKey: withKey)
         } catch let error as VaultError where error.code == .unknownUser {
             guard let source = context.options.loginSource, let userId = login.userId, names == .whole else {
                 throw error
             }
             try await pulls.pull(userId, from: source, into: vault)
-            return try await vault.session(of: meant)
+            return try await vault.session(of: meant, withKey: withKey)
         }
     }
 

@@ -5,23 +5,27 @@ extension Vault {
     ///
     /// - Throws: ``VaultError``: `ambiguousLogin` with the logins to choose from, `quarantined` where a damaged one may be
     ///   meant, `notLoggedIn`, `unknownUser`, `unknownLogin`, `unknownProvider`.
-    func session(of login: QualifiedLogin) async throws -> SessionSnapshot {
+    func session(of login: QualifiedLogin, withKey: Bool = false) async throws -> SessionSnapshot {
         if case .userAtProvider(let userId, let name) = login.choice {
-            return try await session(ofUser: userId, atProvider: name)
+            return try await session(ofUser: userId, atProvider: name, withKey: withKey)
         }
-        return try await session(selector(of: login))
+        return try await session(selector(of: login), withKey: withKey)
     }
 
-    private func session(ofUser userId: QualifiedUserID, atProvider name: String) async throws -> SessionSnapshot {
+    private func session(
+        ofUser userId: QualifiedUserID, atProvider name: String, withKey: Bool = false
+    ) async throws -> SessionSnapshot {
         do throws(StoreError) {
             let known = knownNames.handle(of: name)
             let provider = if let known { known } else { try await store.provider(named: name).handle }
             if known == nil { knownNames.keep(provider, for: name) }
-            if let found = try await store.session(ofUser: userId.text, at: provider) { return found }
+            if let found = try await store.session(ofUser: userId.text, at: provider, withKey: withKey) {
+                return found
+            }
         } catch {
             throw VaultError(error)
         }
-        return try await session(.login(onlyLogin(ofUser: userId, atProvider: name)))
+        return try await session(.login(onlyLogin(ofUser: userId, atProvider: name)), withKey: withKey)
     }
 
     /// How the storage finds the login that is meant. Only for a user at a provider it is looked for here.

@@ -220,9 +220,9 @@ extension Vault {
     }
 
     /// The hot read, with public errors.
-    func session(_ selector: LoginSelector) async throws -> SessionSnapshot {
+    func session(_ selector: LoginSelector, withKey: Bool = false) async throws -> SessionSnapshot {
         do throws(StoreError) {
-            return try await store.session(selector)
+            return try await store.session(selector, withKey: withKey)
         } catch {
             throw VaultError(error, choosing: selector)
         }

@@ -98,7 +98,8 @@ extension MemoryState {
     }
 
     private func partners(of row: Joined, _ join: Query.Join) -> [Row] {
-        guard let value = row[join.other.table]?[join.other.name], value != .null else { return [] }
+        guard let own = row[join.other.table], let value = own[join.other.name], value != .null else { return [] }
+        if let condition = join.condition, own[condition.name] ?? .null == .null { return [] }
         let rows = self[join.column.table]
         return keys(in: join.column.table, where: join.column.name, is: value).compactMap { key in
             rows[key].flatMap { $0[join.column.name] == value ? $0 : nil }

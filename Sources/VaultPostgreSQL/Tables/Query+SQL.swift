@@ -52,6 +52,14 @@ extension Column {
     fileprivate var type: Table.FieldType { table.type(of: name) }
 }
 
+extension Query.Join {
+    /// NULL is equal to nothing, so nothing is looked for.
+    fileprivate var value: String {
+        guard let condition else { return other.sql }
+        return "CASE WHEN \(condition.sql) IS NOT NULL THEN \(other.sql) END"
+    }
+}
+
 extension Query.Output {
     fileprivate var isAggregate: Bool { if case .column = self { false } else { true } }
 
@@ -86,7 +94,7 @@ private struct SQLWriter {
         sql += "SELECT \(selection.output.map(\.sql).joined(separator: ", ")) FROM \(selection.from.sql)"
         for join in selection.joins {
             sql += " \(join.isOptional ? "LEFT " : "")JOIN \(join.column.table.sql)"
-            sql += " ON \(join.column.sql) = \(join.other.sql)"
+            sql += " ON \(join.column.sql) = \(join.value)"
         }
         filter(selection.conditions)
         if !selection.order.isEmpty {

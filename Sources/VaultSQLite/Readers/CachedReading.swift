@@ -10,8 +10,9 @@ final class CachedReading: CursorSource {
     var isOff = false
     private(set) lazy var index = WALIndex(connection)
     private var ofUser: CachedCursor?
+    private var ofUserWithKeys: CachedCursor?
     private var ofLogin: CachedCursor?
-    private var keyOfLogin: CachedCursor?
+    private var ofLoginWithKey: CachedCursor?
 
     init(_ connection: Connection, _ cache: RowCache) {
         self.connection = connection
@@ -21,9 +22,12 @@ final class CachedReading: CursorSource {
     func cursor(_ query: Query) throws(StoreError) -> (any RowCursor)? {
         if query == .sessionsOfUser { return try cursor(query, \.ofUser) }
         if query == .sessionOfLogin { return try cursor(query, \.ofLogin) }
-        if query == .keyOfLogin { return try cursor(query, \.keyOfLogin) }
+        if query == .sessionsAndKeysOfUser { return try cursor(query, \.ofUserWithKeys) }
+        if query == .sessionAndKeyOfLogin { return try cursor(query, \.ofLoginWithKey) }
         return nil
     }
+
+    func markOfSettings() throws(StoreError) -> Int64? { try cache.markOfSettings(self) }
 
     private func cursor(
         _ query: Query, _ place: ReferenceWritableKeyPath<CachedReading, CachedCursor?>

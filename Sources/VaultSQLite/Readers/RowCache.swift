@@ -49,6 +49,8 @@ final class RowCache: Sendable {
         /// Whether a reader is reading the trail.
         var isReading = false
         var isClosed = false
+        /// How often something else than users and logins may have changed.
+        var settings: Int64 = 0
         /// Reads that the database was not asked for, in all, and when the trail was read last.
         var served = 0
         var servedBefore = 0
@@ -113,6 +115,7 @@ final class RowCache: Sendable {
         }
 
         mutating func removeAll() {
+            settings += 1
             for place in entries.indices { entries[place] = nil }
             groupsOfUser = [:]
         }
@@ -143,8 +146,7 @@ final class RowCache: Sendable {
     func rows(
         _ key: Key, _ reading: CachedReading, _ read: () throws(StoreError) -> CachedRows?
     ) throws(StoreError) -> CachedRows? {
-        // What an older snapshot shows is not the newest any more, and a snapshot shows one moment alone.
-        guard !reading.isOff, reading.connection.hasNoSnapshot, isInPlace, let index = reading.index else { return nil }
+        guard let index = usableIndex(reading) else { return nil }
         switch look(key, index) {
         case .found(let rows):
             reading.hasServed = true
@@ -167,6 +169,34 @@ final class RowCache: Sendable {
         guard let before, index.header == before else { return rows }
         keep(rows, key, before)
         return rows
+    }
+
+    /// A number that differs after each commit that may have changed something else than users and logins; nil if the
+    /// caller must ask the database.
+    func markOfSettings(_ reading: CachedReading) throws(StoreError) -> Int64? {
+        guard let index = usableIndex(reading) else { return nil }
+        var (mark, mayRead) = lookAtSettings(index)
+        if mayRead, try readTrail(reading.connection, index) { (mark, mayRead) = lookAtSettings(index) }
+        return mark
+    }
+
+    private func lookAtSettings(_ index: WALIndex) -> (mark: Int64?, mayReadTrail: Bool) {
+        state.withLock { state in
+            if state.hasBegun, index.isStill(&state.header) {
+                state.served += 1
+                return (state.settings, false)
+            }
+            if case .changed = Self.wait(&state) { return (nil, true) }
+            return (nil, false)
+        }
+    }
+
+    /// Nil if the index says nothing about what this connection reads. What an older snapshot shows is not the newest any
+    /// more, and a snapshot shows one moment alone.
+    @inline(__always)
+    private func usableIndex(_ reading: CachedReading) -> WALIndex? {
+        guard !reading.isOff, reading.connection.hasNoSnapshot, isInPlace else { return nil }
+        return reading.index
     }
 
     // MARK: Entries

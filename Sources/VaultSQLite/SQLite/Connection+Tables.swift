@@ -60,6 +60,8 @@ extension Connection: TableAccess {
         return code == SQLITE_OK ? Int64(version) : nil
     }
 
+    func markOfSettings() throws(StoreError) -> Int64? { try cursors?.markOfSettings() }
+
     func expectManyChanges() throws(StoreError) { try enlargeCache() }
 
     /// This process's own name needs no check of the lock file: its intents are read with each step of a renewal.

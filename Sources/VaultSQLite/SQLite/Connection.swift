@@ -209,6 +209,8 @@ import VaultStorage
 protocol CursorSource: AnyObject {
     /// Nil: the query's own statement is used.
     func cursor(_ query: Query) throws(StoreError) -> (any RowCursor)?
+    /// See ``TableAccess/markOfSettings()``.
+    func markOfSettings() throws(StoreError) -> Int64?
 }
 
 extension Connection.Access {

@@ -43,7 +43,7 @@ extension Query.Selection {
         // SQLite visits the tables in the order of the joins.
         for join in joins {
             sql += " \(join.isOptional ? "LEFT" : "CROSS") JOIN \(join.column.table.rawValue)"
-            sql += " ON \(join.column.sql) = \(join.other.sql)"
+            sql += " ON \(join.column.sql) = \(join.value)"
         }
         sql += conditions.sql
         if !order.isEmpty {
@@ -53,6 +53,14 @@ extension Query.Selection {
         if let limit { sql += " LIMIT ?\(limit)" }
         if let mostRows { sql += " LIMIT \(mostRows)" }
         return sql
+    }
+}
+
+extension Query.Join {
+    /// NULL is equal to nothing, so nothing is looked for.
+    fileprivate var value: String {
+        guard let condition else { return other.sql }
+        return "CASE WHEN \(condition.sql) IS NOT NULL THEN \(other.sql) END"
     }
 }
 

@@ -184,12 +184,12 @@ struct RowOpener {
         return OpenLogin(columns: columns, session: session, refresh: refresh, key: key, intent: intent)
     }
 
-    /// The key of a row of ``Query/keyOfLogin``. Its tag is trusted because the session's cell is bound to it.
+    /// The key of a row with its key cell after the login. Its tag is trusted once the session's cell, which is bound to
+    /// it, has been opened.
     func key(
         _ row: any RowCursor, _ columns: LoginColumns, _ user: UserColumns, _ view: UserCellView
     ) throws(StoreError) -> KeyRecord? {
-        _ = try session(row, columns, user, view)
-        return try keyRecord(row, 19, columns, user, view)
+        try keyRecord(row, 19, columns, user, view)
     }
 
     private func keyRecord(

@@ -19,20 +19,6 @@ extension Reader {
         }
     }
 
-    /// The login's key. Opens no refresh token.
-    func key(ofLogin handle: LoginHandle) throws(StoreError) -> KeyRecord? {
-        try consistently { () throws(StoreError) in
-            let row = try tables.cursor(.keyOfLogin)
-            return try row.withBinding(1, handle.bytes) { () throws(StoreError) in
-                guard try row.step() else { throw StoreError.notFound(.login) }
-                let user = try UserColumns(row)
-                return try withUser(row, user) { view throws(StoreError) in
-                    try opener.key(row, try LoginColumns(row), user, view)
-                }
-            }
-        }
-    }
-
     package func logins(after: LoginHandle?, limit: Int) throws(StoreError) -> [LoginListing] {
         let row = try tables.cursor(.loginPage)
         row.bind(2, Int64(limit.asPageLimit))

@@ -1,23 +1,26 @@
 import VaultCrypto
 
-/// The hot read: one point query and two cells.
+/// The hot read: one point query and two cells, or three with the login's key.
 extension Reader {
-    func session(ofUser index: BlindIndex) throws(StoreError) -> SessionSnapshot {
-        try consistently { () throws(StoreError) in try readSession(ofUser: index) }
+    func session(ofUser index: BlindIndex, withKey: Bool = false) throws(StoreError) -> SessionSnapshot {
+        try consistently { () throws(StoreError) in try readSession(ofUser: index, withKey) }
     }
 
     /// - Parameter prefix: How the id of the login's user must begin.
-    package func session(ofLogin handle: LoginHandle, ofUsers prefix: String = "") throws(StoreError) -> SessionSnapshot
-    {
-        try consistently { () throws(StoreError) in try readSession(ofLogin: handle, prefix) }
+    package func session(
+        ofLogin handle: LoginHandle, ofUsers prefix: String = "", withKey: Bool = false
+    ) throws(StoreError) -> SessionSnapshot {
+        try consistently { () throws(StoreError) in try readSession(ofLogin: handle, prefix, withKey) }
     }
 
     /// The login of a user at one provider, if exactly one living login is there. Logins at other providers are not
     /// opened. A login that does not open may be at any provider, so a caller that finds none here must check all of
     /// them.
-    func session(ofUser index: BlindIndex, at provider: ProviderHandle) throws(StoreError) -> SessionSnapshot? {
+    func session(
+        ofUser index: BlindIndex, at provider: ProviderHandle, withKey: Bool = false
+    ) throws(StoreError) -> SessionSnapshot? {
         try consistently { () throws(StoreError) in
-            let row = try sessionsOfUser()
+            let row = try sessionsOfUser(withKey)
             row.bind(1, index.bytes)
             defer { row.reset() }
             guard try row.step() else { throw StoreError.notFound(.user) }
@@ -27,7 +30,7 @@ extension Reader {
                 guard !row.isNull(LoginColumns.firstColumn) else { return nil }
                 repeat {
                     let columns = try LoginColumns(row)
-                    if columns.provider == provider { found.append(try snapshot(row, columns, user, view)) }
+                    if columns.provider == provider { found.append(try snapshot(row, columns, user, view, withKey)) }
                 } while try row.step()
                 let living = found.filter(\.session.isLiving)
                 return living.count == 1 ? living.first : nil
@@ -36,31 +39,34 @@ extension Reader {
     }
 
     @inline(__always)
-    private func readSession(ofUser index: BlindIndex) throws(StoreError) -> SessionSnapshot {
-        let row = try sessionsOfUser()
+    private func readSession(ofUser index: BlindIndex, _ withKey: Bool) throws(StoreError) -> SessionSnapshot {
+        let row = try sessionsOfUser(withKey)
         row.bind(1, index.bytes)
         defer { row.reset() }
         guard try row.step() else { throw StoreError.notFound(.user) }
         let user = try UserColumns(row)
-        return try withUser(row, user) { view throws(StoreError) in try only(row, user, view) }
+        return try withUser(row, user) { view throws(StoreError) in try only(row, user, view, withKey) }
     }
 
     @inline(__always)
-    private func readSession(ofLogin handle: LoginHandle, _ prefix: String) throws(StoreError) -> SessionSnapshot {
-        let row = try sessionOfLogin()
+    private func readSession(
+        ofLogin handle: LoginHandle, _ prefix: String, _ withKey: Bool
+    ) throws(StoreError) -> SessionSnapshot {
+        let row = try sessionOfLogin(withKey)
         row.bind(1, handle.bytes)
         defer { row.reset() }
         guard try row.step() else { throw StoreError.notFound(.login) }
         let user = try UserColumns(row)
         return try withUser(row, user) { view throws(StoreError) in
             guard unsafe prefix.isEmpty || view.userId.starts(with: prefix.utf8) else { throw .notFound(.login) }
-            return try snapshot(row, try LoginColumns(row), user, view)
+            return try snapshot(row, try LoginColumns(row), user, view, withKey)
         }
     }
 
-    /// The login to use when the caller names none. The rows must be exactly those that the user cell names.
+    /// The login to use when the caller names none. The rows must be exactly those that the user cell names. Of several
+    /// logins no key is opened: only one is meant.
     private func only(
-        _ row: any RowCursor, _ user: UserColumns, _ view: UserCellView
+        _ row: any RowCursor, _ user: UserColumns, _ view: UserCellView, _ withKey: Bool
     ) throws(StoreError) -> SessionSnapshot {
         let expected = view.loginCount
         if row.isNull(LoginColumns.firstColumn) {
@@ -68,7 +74,9 @@ extension Reader {
             throw .notFound(.login)
         }
         let first: SessionSnapshot
-        do throws(StoreError) { first = try snapshot(row, try LoginColumns(row), user, view) } catch {
+        do throws(StoreError) {
+            first = try snapshot(row, try LoginColumns(row), user, view, withKey && expected == 1)
+        } catch {
             guard error.isOfRow, try row.step() else { throw error }
             return try choose([], error, row, user, view)
         }
@@ -113,13 +121,16 @@ extension Reader {
 
     @inline(__always)
     private func snapshot(
-        _ row: any RowCursor, _ columns: LoginColumns, _ user: UserColumns, _ view: UserCellView
+        _ row: any RowCursor, _ columns: LoginColumns, _ user: UserColumns, _ view: UserCellView,
+        _ withKey: Bool = false
     ) throws(StoreError) -> SessionSnapshot {
-        SessionSnapshot(
+        let session = try opener.session(row, columns, user, view)
+        return SessionSnapshot(
             login: columns.handle, user: user.handle, userStatus: view.status, provider: columns.provider,
             position: columns.position, incarnation: columns.incarnation,
             isHeld: columns.incarnation < context.incarnation, isRefreshable: columns.refreshTag != nil,
-            isDPoPBound: columns.keyTag != nil, session: try opener.session(row, columns, user, view))
+            isDPoPBound: columns.keyTag != nil, session: session,
+            key: withKey && columns.keyTag != nil ? try opener.key(row, columns, user, view) : nil)
     }
 }
 

@@ -7,7 +7,9 @@ package final class Reader: @unchecked Sendable {
     let opener: RowOpener
     /// The hot queries, after their first use: preparing one takes longer than a hundred reads.
     private var ofUser: (any RowCursor)?
+    private var ofUserWithKeys: (any RowCursor)?
     private var ofLogin: (any RowCursor)?
+    private var ofLoginWithKey: (any RowCursor)?
     /// The end of the audit trail that was known before the current snapshot. The snapshot does not contain later
     /// commits, so they do not make it old.
     private(set) var headKnownAtBegin: Int64?
@@ -19,18 +21,18 @@ package final class Reader: @unchecked Sendable {
     }
 
     @inline(__always)
-    func sessionsOfUser() throws(StoreError) -> any RowCursor {
-        if let ofUser { return ofUser }
-        let cursor = try tables.cursor(.sessionsOfUser)
-        ofUser = cursor
+    func sessionsOfUser(_ withKeys: Bool) throws(StoreError) -> any RowCursor {
+        if let cursor = withKeys ? ofUserWithKeys : ofUser { return cursor }
+        let cursor = try tables.cursor(withKeys ? .sessionsAndKeysOfUser : .sessionsOfUser)
+        if withKeys { ofUserWithKeys = cursor } else { ofUser = cursor }
         return cursor
     }
 
     @inline(__always)
-    func sessionOfLogin() throws(StoreError) -> any RowCursor {
-        if let ofLogin { return ofLogin }
-        let cursor = try tables.cursor(.sessionOfLogin)
-        ofLogin = cursor
+    func sessionOfLogin(_ withKey: Bool) throws(StoreError) -> any RowCursor {
+        if let cursor = withKey ? ofLoginWithKey : ofLogin { return cursor }
+        let cursor = try tables.cursor(withKey ? .sessionAndKeyOfLogin : .sessionOfLogin)
+        if withKey { ofLoginWithKey = cursor } else { ofLogin = cursor }
         return cursor
     }
 

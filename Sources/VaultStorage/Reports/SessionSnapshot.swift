@@ -11,4 +11,6 @@ package struct SessionSnapshot: Equatable, Sendable {
     package let isRefreshable: Bool
     package let isDPoPBound: Bool
     package let session: SessionRecord
+    /// The private key to which the access token is bound, if it was asked for.
+    package let key: KeyRecord?
 }

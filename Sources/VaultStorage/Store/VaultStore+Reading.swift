@@ -4,35 +4,33 @@ extension VaultStore {
     // MARK: Users and logins
 
     /// The hot read. With ``LoginSelector/user(_:)``, terminated logins are candidates only if all are terminated.
-    package func session(_ selector: LoginSelector) async throws(StoreError) -> SessionSnapshot {
+    ///
+    /// - Parameter withKey: Reads the login's private key, too, unless the user has several logins and none is named.
+    package func session(
+        _ selector: LoginSelector, withKey: Bool = false
+    ) async throws(StoreError) -> SessionSnapshot {
         switch selector {
         case .user(let id):
-            return try await read(ofUser: id, first: .sessionsOfUser) { reader, index throws(StoreError) in
-                try reader.session(ofUser: index)
+            return try await read(ofUser: id, first: .sessions(withKey)) { reader, index throws(StoreError) in
+                try reader.session(ofUser: index, withKey: withKey)
             }
         case .login(let handle, let prefix):
-            return try await read(.rows(.sessionOfLogin, handle.bytes)) { reader throws(StoreError) in
-                try reader.session(ofLogin: handle, ofUsers: prefix)
+            let query = withKey ? Query.sessionAndKeyOfLogin : .sessionOfLogin
+            return try await read(.rows(query, handle.bytes)) { reader throws(StoreError) in
+                try reader.session(ofLogin: handle, ofUsers: prefix, withKey: withKey)
             }
         }
     }
 
     /// The only living login of a user at a provider; nil if there is not exactly one, or if it cannot be opened.
     package func session(
-        ofUser userId: String, at provider: ProviderHandle
+        ofUser userId: String, at provider: ProviderHandle, withKey: Bool = false
     ) async throws(StoreError) -> SessionSnapshot? {
-        try await read(ofUser: userId, first: .sessionsOfUser) { reader, index throws(StoreError) in
-            do throws(StoreError) { return try reader.session(ofUser: index, at: provider) } catch {
+        try await read(ofUser: userId, first: .sessions(withKey)) { reader, index throws(StoreError) in
+            do throws(StoreError) { return try reader.session(ofUser: index, at: provider, withKey: withKey) } catch {
                 guard error.isOfRow else { throw error }
                 return nil
             }
-        }
-    }
-
-    /// The private key to which a login's access token is bound; nil if there is none.
-    package func key(ofLogin handle: LoginHandle) async throws(StoreError) -> KeyRecord? {
-        try await read(.rows(.keyOfLogin, handle.bytes)) { reader throws(StoreError) in
-            try reader.key(ofLogin: handle)
         }
     }
 
@@ -119,6 +117,19 @@ extension VaultStore {
 
     package func provider(_ handle: ProviderHandle) async throws(StoreError) -> StoredProvider {
         try await read { reader throws(StoreError) in try reader.provider(handle) }
+    }
+
+    /// A provider, if it may have changed since an earlier call; nil: it is the same.
+    ///
+    /// - Parameter mark: What the earlier call returned with it.
+    package func provider(
+        _ handle: ProviderHandle, changedSince mark: Int64?
+    ) async throws(StoreError) -> (provider: StoredProvider, mark: Int64?)? {
+        try await read { reader throws(StoreError) in
+            let newest = try reader.tables.markOfSettings()
+            if let newest, newest == mark { return nil }
+            return (try reader.provider(handle), newest)
+        }
     }
 
     /// Finds a provider by a keyed hash of its name, without opening any other provider.
@@ -339,4 +350,8 @@ extension VaultStore {
             return all
         }
     }
+}
+
+extension Query {
+    fileprivate static func sessions(_ withKeys: Bool) -> Query { withKeys ? sessionsAndKeysOfUser : sessionsOfUser }
 }

@@ -21,6 +21,9 @@ extension Query {
         secretsIfAny, .optional(Table.refreshIntent["login"], is: Table.login["id"]),
     ]
     private static let secretsIfAny = Join.optional(Table.loginSecret["login"], is: Table.login["id"])
+    /// Rows of ``Table/loginSecret`` hold refresh tokens, too: who needs no key reads none.
+    private static let keyIfAny = Join.optional(
+        Table.loginSecret["login"], is: Table.login["id"], ifAny: Table.login["keyTag"])
     private static let owner = Join.each(Table.user["id"], is: Table.login["user"])
     /// For rows whose user may no longer exist.
     private static let ownerIfAny = Join.optional(Table.user["id"], is: Table.login["user"])
@@ -35,10 +38,15 @@ extension Query {
     package static let sessionOfLogin = select(
         userColumns + loginColumns, from: .login, joins: [owner], where: [.equal(Table.login["handle"], 1)])
 
-    /// A login and its key: what ``Reader/key(ofLogin:)`` reads.
-    package static let keyOfLogin = select(
-        userColumns + loginColumns + Table.loginSecret.columns("keyCell"), from: .login,
-        joins: [owner, secretsIfAny],
+    /// The same, and the key of each login that has one.
+    package static let sessionsAndKeysOfUser = select(
+        userColumns + loginColumns + Table.loginSecret.columns("keyCell"), from: .user,
+        joins: [loginsIfAny, keyIfAny], where: [.equal(Table.user["blindIndex"], 1)],
+        order: [.up(Table.login["id"])])
+
+    /// A login, and its key if it has one.
+    package static let sessionAndKeyOfLogin = select(
+        userColumns + loginColumns + Table.loginSecret.columns("keyCell"), from: .login, joins: [owner, keyIfAny],
         where: [.equal(Table.login["handle"], 1)])
 
     static let login = select(

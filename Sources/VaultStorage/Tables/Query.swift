@@ -43,13 +43,15 @@ package final class Query: Sendable, Hashable {
         package let other: Column
         /// Whether a row without a match stays, with NULL in the joined columns.
         package let isOptional: Bool
+        /// A column of the other table: where it is NULL, no match is looked for.
+        package let condition: Column?
 
         package static func each(_ column: Column, is other: Column) -> Join {
-            Join(column: column, other: other, isOptional: false)
+            Join(column: column, other: other, isOptional: false, condition: nil)
         }
 
-        package static func optional(_ column: Column, is other: Column) -> Join {
-            Join(column: column, other: other, isOptional: true)
+        package static func optional(_ column: Column, is other: Column, ifAny condition: Column? = nil) -> Join {
+            Join(column: column, other: other, isOptional: true, condition: condition)
         }
     }
 

@@ -36,6 +36,10 @@ package protocol TableAccess: AnyObject {
     /// right after its commit.
     var changeMark: Int64? { get }
 
+    /// A number that differs after any change in the vault but those of users and their logins; nil if that takes a question
+    /// to the database, or where one state of the vault is shown. Read it before what it is to vouch for.
+    func markOfSettings() throws(StoreError) -> Int64?
+
     /// Announces that this transaction changes many rows: an engine may keep more of them in memory during a series of
     /// such transactions.
     func expectManyChanges() throws(StoreError)
@@ -53,6 +57,8 @@ package protocol TableAccess: AnyObject {
 }
 
 extension TableAccess {
+    package func markOfSettings() throws(StoreError) -> Int64? { nil }
+
     /// The single integer that a query returns; `nil` if it is NULL.
     func integer(_ query: Query) throws(StoreError) -> Int64? {
         let row = try cursor(query)

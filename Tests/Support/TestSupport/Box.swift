@@ -29,3 +29,14 @@ package final class Flag: Sendable {
         while !isSet, !Task.isCancelled { await Task.yield() }
     }
 }
+
+/// How often something has happened.
+package final class Counter: Sendable {
+    private let count = Atomic(0)
+
+    package init() {}
+
+    package var value: Int { count.load(ordering: .acquiring) }
+
+    package func add() { count.add(1, ordering: .releasing) }
+}

@@ -192,13 +192,13 @@ struct RowCacheTests {
         )
         try await open.store.updateLogin(open.alice) { $0.key = old }
         var before = open.served
-        for _ in 0..<4 { #expect(try await open.store.key(ofLogin: open.alice) == old) }
+        for _ in 0..<4 { #expect(try await open.store.session(.login(open.alice), withKey: true).key == old) }
         #expect(open.served > before)
         try await open.store.updateLogin(open.alice) { $0.key = new }
-        #expect(try await open.store.key(ofLogin: open.alice) == new)
+        #expect(try await open.store.session(.login(open.alice), withKey: true).key == new)
         try await open.store.updateLogin(open.alice) { $0.key = nil }
         before = open.served
-        for _ in 0..<4 { #expect(try await open.store.key(ofLogin: open.alice) == nil) }
+        for _ in 0..<4 { #expect(try await open.store.session(.login(open.alice), withKey: true).key == nil) }
         #expect(open.served > before)
     }
 
@@ -357,12 +357,6 @@ struct RowCacheTests {
                 continuation.resume()
             }
         }
-    }
-
-    private final class Counter: Sendable {
-        private let count = Atomic(0)
-        var value: Int { count.load(ordering: .acquiring) }
-        func add() { count.add(1, ordering: .releasing) }
     }
 }
 
