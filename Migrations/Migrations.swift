@@ -30,6 +30,9 @@ package enum Migrations {
             version: 2, name: "p002_cut_manifests_into_parts",
             sql: text(PackageResources.p002_cut_manifests_into_parts_sql)),
         Migration(version: 3, name: "p003_remember_observers", sql: text(PackageResources.p003_remember_observers_sql)),
+        Migration(
+            version: 4, name: "p004_find_logins_by_user_and_provider",
+            sql: text(PackageResources.p004_find_logins_by_user_and_provider_sql)),
     ]
 
     /// Of SQLite.
@@ -48,6 +51,9 @@ package enum Migrations {
             version: 8, name: "v008_cut_manifests_into_parts",
             sql: text(PackageResources.v008_cut_manifests_into_parts_sql)),
         Migration(version: 9, name: "v009_remember_observers", sql: text(PackageResources.v009_remember_observers_sql)),
+        Migration(
+            version: 10, name: "v010_find_logins_by_user_and_provider",
+            sql: text(PackageResources.v010_find_logins_by_user_and_provider_sql)),
     ]
 
     /// What all steps together make of an empty vault of SQLite: see `SQL/schema.txt`, which a test compares with them.

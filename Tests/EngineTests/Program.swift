@@ -67,12 +67,12 @@ struct Program {
         let from = pick(Self.tables)
         var tables = [from]
         var joins: [Query.Join] = []
+        var parameters: [Action.Parameter] = []
         for _ in 0..<Int.random(in: 0...2, using: &random) {
-            guard let join = join(from: tables) else { break }
+            guard let join = join(from: tables, &parameters) else { break }
             joins.append(join)
             tables.append(join.column.table)
         }
-        var parameters: [Action.Parameter] = []
         var conditions: [Query.Condition] = []
         for table in tables where chance(0.6) {
             let made = self.conditions(on: table, first: Int32(parameters.count + 1))
@@ -107,7 +107,7 @@ struct Program {
     private mutating func direction(_ column: Column) -> Query.Order { chance(0.5) ? .up(column) : .down(column) }
 
     /// Along a reference, in either direction, to a table that is not there yet.
-    private mutating func join(from tables: [Table]) -> Query.Join? {
+    private mutating func join(from tables: [Table], _ parameters: inout [Action.Parameter]) -> Query.Join? {
         var all: [(Column, Column)] = []
         for table in Table.allCases {
             let own = table.fields.compactMap { field in field.reference.map { (table[field.name], $0) } }
@@ -116,7 +116,15 @@ struct Program {
         all += all.map { ($0.1, $0.0) }
         let possible = all.filter { !tables.contains($0.0.table) && tables.contains($0.1.table) }
         guard let (column, other) = possible.randomElement(using: &random) else { return nil }
-        return chance(0.5) ? .each(column, is: other) : .optional(column, is: other)
+        if chance(0.5) { return .each(column, is: other) }
+        let condition = other.table.fields.map { other.table[$0.name] }.randomElement(using: &random)
+        var filter: (Column, Int32)?
+        if chance(0.3) {
+            let filtered = pick(columns(of: column.table))
+            parameters.append(value(of: column.table, filtered.name, isForChange: false))
+            filter = (filtered, Int32(parameters.count))
+        }
+        return .optional(column, is: other, ifAny: chance(0.5) ? condition : nil, with: filter)
     }
 
     // MARK: Conditions

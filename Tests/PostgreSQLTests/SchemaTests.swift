@@ -108,11 +108,11 @@ struct SchemaTests {
         try vault.sql(#"DROP TABLE "backup""#)
         #expect(Self.refusal { _ = try vault.open() } == .damaged)
         let newer = try ServerVault()
-        try newer.sql(#"INSERT INTO "migration" VALUES (4, 'p004', 0, 0, 1)"#)
-        #expect(Self.refusal { _ = try newer.open() } == .newerSchema(found: 4, known: 3))
+        try newer.sql(#"INSERT INTO "migration" VALUES (5, 'p005', 0, 0, 1)"#)
+        #expect(Self.refusal { _ = try newer.open() } == .newerSchema(found: 5, known: 4))
         // Also by the process that has it open.
         await #expect { try await newer.store.insertLogin(newer.draft("alice")) } throws: {
-            ($0 as? StoreError)?.code == .newerSchema(found: 4, known: 3)
+            ($0 as? StoreError)?.code == .newerSchema(found: 5, known: 4)
         }
     }
 
@@ -122,7 +122,7 @@ struct SchemaTests {
         vault.store.close()
         try vault.sql(#"DROP TABLE "manifestPart", "observer""#)
         try vault.sql(#"DELETE FROM "migration" WHERE "version" > 1"#)
-        #expect(Self.refusal { _ = try vault.open() } == .migrationNeeded(found: 1, known: 3))
+        #expect(Self.refusal { _ = try vault.open() } == .migrationNeeded(found: 1, known: 4))
         let migrated = try vault.open(migrate: true)
         defer { migrated.close() }
         let drafts = (0..<70).map { _ in vault.draft("alice") }

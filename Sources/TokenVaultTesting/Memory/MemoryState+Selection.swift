@@ -89,7 +89,7 @@ extension MemoryState {
         }
         for join in selection.joins {
             rows = rows.flatMap { row -> [Joined] in
-                let matches = partners(of: row, join)
+                let matches = partners(of: row, join, parameters)
                 if matches.isEmpty { return join.isOptional ? [row] : [] }
                 return matches.map { row.joined(by: $0, of: join.column.table) }
             }
@@ -97,12 +97,17 @@ extension MemoryState {
         return rows.filter { row in selection.conditions.allSatisfy { $0.holds(for: row, parameters) } }
     }
 
-    private func partners(of row: Joined, _ join: Query.Join) -> [Row] {
+    private func partners(
+        of row: Joined, _ join: Query.Join, _ parameters: [Int32: MemoryValue]
+    ) -> [Row] {
         guard let own = row[join.other.table], let value = own[join.other.name], value != .null else { return [] }
         if let condition = join.condition, own[condition.name] ?? .null == .null { return [] }
         let rows = self[join.column.table]
         return keys(in: join.column.table, where: join.column.name, is: value).compactMap { key in
-            rows[key].flatMap { $0[join.column.name] == value ? $0 : nil }
+            guard let found = rows[key], found[join.column.name] == value else { return nil }
+            guard let filter = join.filter else { return found }
+            let wanted = parameters[filter.parameter] ?? .null
+            return (found[filter.column.name] ?? .null).compare(wanted) == 0 ? found : nil
         }
     }
 

@@ -41,6 +41,7 @@ struct QueryReach {
             }
         }
         for join in selection.joins {
+            if let filter = join.filter { others.insert(filter.column) }
             // The two are equal in each row of the result, unless the join is optional.
             guard let source = known[join.other] ?? (join.isOptional ? nil : known[join.column]) else { continue }
             if known[join.column] == nil { known[join.column] = source }

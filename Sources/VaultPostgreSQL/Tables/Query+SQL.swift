@@ -95,6 +95,8 @@ private struct SQLWriter {
         for join in selection.joins {
             sql += " \(join.isOptional ? "LEFT " : "")JOIN \(join.column.table.sql)"
             sql += " ON \(join.column.sql) = \(join.value)"
+            guard let filter = join.filter else { continue }
+            sql += " AND \(filter.column.sql) = \(parameter(filter.parameter, filter.column.type))"
         }
         filter(selection.conditions)
         if !selection.order.isEmpty {

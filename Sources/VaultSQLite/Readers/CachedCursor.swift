@@ -14,8 +14,11 @@ final class CachedCursor: RowCursor {
     private let query: Int
     private unowned let reading: CachedReading
     private var state = State.ready
+    /// Parameter 1; nil: it is none that rows are kept for.
     private var key: Bytes16?
-    /// Whether the statement has the key.
+    /// Parameter 2 of a query that has two.
+    private var secondKey: Bytes16?
+    /// Whether the statement has them.
     private var isBound = false
 
     init(_ query: Query, _ statement: Statement, _ reading: CachedReading) {
@@ -33,7 +36,9 @@ final class CachedCursor: RowCursor {
         case .ready: break
         }
         if let key {
-            let rows = try reading.cache.rows(RowCache.Key(query, key), reading) { () throws(StoreError) in try read() }
+            let rows = try reading.cache.rows(RowCache.Key(query, key, secondKey), reading) {
+                () throws(StoreError) in try read()
+            }
             if let rows {
                 state = .stored(rows, row: 0)
                 return rows.count > 0
@@ -58,6 +63,7 @@ final class CachedCursor: RowCursor {
     private func bindKey() {
         guard let key, !isBound else { return }
         statement.bind(1, key)
+        if let secondKey { statement.bind(2, secondKey) }
         isBound = true
     }
 
@@ -70,8 +76,13 @@ final class CachedCursor: RowCursor {
 
     func bind(_ parameter: Int32, copying bytes: UnsafeRawBufferPointer) {
         isBound = false
-        key = parameter == 1 ? unsafe Bytes16(bytes) : nil
-        if key == nil { unsafe statement.bind(parameter, copying: bytes) }
+        switch (parameter, unsafe Bytes16(bytes)) {
+        case (1, let bytes?): key = bytes
+        case (2, let bytes?): secondKey = bytes
+        default:
+            key = nil
+            unsafe statement.bind(parameter, copying: bytes)
+        }
     }
 
     func bind(_ parameter: Int32, borrowing bytes: UnsafeRawBufferPointer) { unsafe bind(parameter, copying: bytes) }

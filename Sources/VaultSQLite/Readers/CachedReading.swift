@@ -9,10 +9,14 @@ final class CachedReading: CursorSource {
     /// Whether to ask the database for everything.
     var isOff = false
     private(set) lazy var index = WALIndex(connection)
-    private var ofUser: CachedCursor?
-    private var ofUserWithKeys: CachedCursor?
-    private var ofLogin: CachedCursor?
-    private var ofLoginWithKey: CachedCursor?
+    /// By ``hotQueries``.
+    private var cursors: [CachedCursor?] = []
+
+    /// The queries whose rows are kept.
+    private static let hotQueries: [Query] = [
+        .sessionsOfUser, .sessionOfLogin, .sessionsOfUserAtProvider, .sessionsAndKeysOfUser, .sessionAndKeyOfLogin,
+        .sessionsAndKeysOfUserAtProvider,
+    ]
 
     init(_ connection: Connection, _ cache: RowCache) {
         self.connection = connection
@@ -20,21 +24,13 @@ final class CachedReading: CursorSource {
     }
 
     func cursor(_ query: Query) throws(StoreError) -> (any RowCursor)? {
-        if query == .sessionsOfUser { return try cursor(query, \.ofUser) }
-        if query == .sessionOfLogin { return try cursor(query, \.ofLogin) }
-        if query == .sessionsAndKeysOfUser { return try cursor(query, \.ofUserWithKeys) }
-        if query == .sessionAndKeyOfLogin { return try cursor(query, \.ofLoginWithKey) }
-        return nil
+        guard let place = Self.hotQueries.firstIndex(of: query) else { return nil }
+        if cursors.isEmpty { cursors = Array(repeating: nil, count: Self.hotQueries.count) }
+        if let cursor = cursors[place] { return cursor }
+        let cursor = CachedCursor(query, try connection.statement(query), self)
+        cursors[place] = cursor
+        return cursor
     }
 
     func markOfSettings() throws(StoreError) -> Int64? { try cache.markOfSettings(self) }
-
-    private func cursor(
-        _ query: Query, _ place: ReferenceWritableKeyPath<CachedReading, CachedCursor?>
-    ) throws(StoreError) -> CachedCursor {
-        if let cursor = self[keyPath: place] { return cursor }
-        let cursor = CachedCursor(query, try connection.statement(query), self)
-        self[keyPath: place] = cursor
-        return cursor
-    }
 }

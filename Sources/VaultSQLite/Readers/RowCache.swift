@@ -13,11 +13,16 @@ final class RowCache: Sendable {
     struct Key: Equatable {
         let query: Int
         let value: Bytes16
+        let second: Bytes16?
 
-        init(_ query: Int, _ value: Bytes16) {
+        init(_ query: Int, _ value: Bytes16, _ second: Bytes16?) {
             self.query = query
             self.value = value
+            self.second = second
         }
+
+        /// Different for each, which a part of a random number or of a keyed hash is.
+        var bits: UInt64 { value.words.1 &+ (second?.words.1 ?? 0) &+ UInt64(truncatingIfNeeded: query) }
     }
 
     private struct Entry {
@@ -77,7 +82,7 @@ final class RowCache: Sendable {
         /// Whether it has been asked for before, as far as is remembered.
         mutating func isAskedForAgain(_ key: Key) -> Bool {
             if askedFor.isEmpty { askedFor = [UInt32](repeating: 0, count: 2 * groups * RowCache.ways) }
-            let bits = key.value.words.1 &+ UInt64(truncatingIfNeeded: key.query)
+            let bits = key.bits
             let place = Int(truncatingIfNeeded: bits % UInt64(truncatingIfNeeded: askedFor.count))
             let mark = UInt32(truncatingIfNeeded: bits >> 32) | 1
             if askedFor[place] == mark { return true }

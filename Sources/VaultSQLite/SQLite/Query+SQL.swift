@@ -44,6 +44,7 @@ extension Query.Selection {
         for join in joins {
             sql += " \(join.isOptional ? "LEFT" : "CROSS") JOIN \(join.column.table.rawValue)"
             sql += " ON \(join.column.sql) = \(join.value)"
+            if let filter = join.filter { sql += " AND \(filter.column.sql) = ?\(filter.parameter)" }
         }
         sql += conditions.sql
         if !order.isEmpty {

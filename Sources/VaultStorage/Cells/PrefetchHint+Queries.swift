@@ -6,7 +6,8 @@ extension PrefetchHint {
     package func addQuestions(to questions: inout [BoundQuery], _ context: VaultContext) {
         switch self {
         case .nothing: return
-        case .rows(let query, let key): questions.append(BoundQuery(query, .bytes(key)))
+        case .rows(let query, let key, let other):
+            questions.append(BoundQuery(query, [.bytes(key)] + (other.map { [.bytes($0)] } ?? [])))
         case .rowsOfUser(let query, let id):
             questions.append(BoundQuery(query, .bytes(context.keyring.blindIndex(ofUserId: id).bytes)))
         case .each(let all):

@@ -20,8 +20,9 @@ extension Reader {
         ofUser index: BlindIndex, at provider: ProviderHandle, withKey: Bool = false
     ) throws(StoreError) -> SessionSnapshot? {
         try consistently { () throws(StoreError) in
-            let row = try sessionsOfUser(withKey)
+            let row = try tables.cursor(withKey ? .sessionsAndKeysOfUserAtProvider : .sessionsOfUserAtProvider)
             row.bind(1, index.bytes)
+            row.bind(2, provider.bytes)
             defer { row.reset() }
             guard try row.step() else { throw StoreError.notFound(.user) }
             let user = try UserColumns(row)
@@ -29,8 +30,7 @@ extension Reader {
                 var found: [SessionSnapshot] = []
                 guard !row.isNull(LoginColumns.firstColumn) else { return nil }
                 repeat {
-                    let columns = try LoginColumns(row)
-                    if columns.provider == provider { found.append(try snapshot(row, columns, user, view, withKey)) }
+                    found.append(try snapshot(row, try LoginColumns(row), user, view, withKey))
                 } while try row.step()
                 let living = found.filter(\.session.isLiving)
                 return living.count == 1 ? living.first : nil

@@ -11,7 +11,8 @@ extension VaultStore {
     ) async throws(StoreError) -> SessionSnapshot {
         switch selector {
         case .user(let id):
-            return try await read(ofUser: id, first: .sessions(withKey)) { reader, index throws(StoreError) in
+            let query = withKey ? Query.sessionsAndKeysOfUser : .sessionsOfUser
+            return try await read(ofUser: id, first: query) { reader, index throws(StoreError) in
                 try reader.session(ofUser: index, withKey: withKey)
             }
         case .login(let handle, let prefix):
@@ -26,7 +27,8 @@ extension VaultStore {
     package func session(
         ofUser userId: String, at provider: ProviderHandle, withKey: Bool = false
     ) async throws(StoreError) -> SessionSnapshot? {
-        try await read(ofUser: userId, first: .sessions(withKey)) { reader, index throws(StoreError) in
+        let query = withKey ? Query.sessionsAndKeysOfUserAtProvider : .sessionsOfUserAtProvider
+        return try await read(ofUser: userId, first: query, provider.bytes) { reader, index throws(StoreError) in
             do throws(StoreError) { return try reader.session(ofUser: index, at: provider, withKey: withKey) } catch {
                 guard error.isOfRow else { throw error }
                 return nil
@@ -84,11 +86,12 @@ extension VaultStore {
     /// Looks up a user by the index of the user id. A user that is not found may exist under another index key.
     @inline(__always)
     private func read<R>(
-        ofUser id: String, first: Query?, _ body: (Reader, BlindIndex) throws(StoreError) -> R
+        ofUser id: String, first: Query?, _ parameter: Bytes16? = nil,
+        _ body: (Reader, BlindIndex) throws(StoreError) -> R
     ) async throws(StoreError) -> R {
         let keyring = context.keyring
         let index = keyring.blindIndex(ofUserId: id)
-        let prefetchHint = first.map { PrefetchHint.rows($0, index.bytes) } ?? .nothing
+        let prefetchHint = first.map { PrefetchHint.rows($0, index.bytes, parameter) } ?? .nothing
         return try await read(prefetchHint) { reader throws(StoreError) in
             do throws(StoreError) { return try body(reader, index) } catch {
                 guard error.code == .notFound(.user) else { throw error }
@@ -350,8 +353,4 @@ extension VaultStore {
             return all
         }
     }
-}
-
-extension Query {
-    fileprivate static func sessions(_ withKeys: Bool) -> Query { withKeys ? sessionsAndKeysOfUser : sessionsOfUser }
 }

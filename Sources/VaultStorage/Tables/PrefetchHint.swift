@@ -5,8 +5,8 @@ package import VaultCrypto
 /// and an engine may ignore it.
 package enum PrefetchHint: Sendable {
     case nothing
-    /// A query with one parameter.
-    case rows(Query, Bytes16)
+    /// A query with one parameter, or two.
+    case rows(Query, Bytes16, Bytes16? = nil)
     /// A query whose one parameter is the index of that user id.
     case rowsOfUser(Query, id: String)
     case each([PrefetchHint])
@@ -23,6 +23,10 @@ package struct BoundQuery: Hashable, Sendable {
     package let parameters: [Parameter]
 
     package init(_ query: Query, _ parameters: Parameter...) {
+        self.init(query, parameters)
+    }
+
+    package init(_ query: Query, _ parameters: [Parameter]) {
         self.query = query
         self.parameters = parameters
     }

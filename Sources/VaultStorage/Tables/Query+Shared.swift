@@ -27,6 +27,8 @@ extension Query {
     private static let owner = Join.each(Table.user["id"], is: Table.login["user"])
     /// For rows whose user may no longer exist.
     private static let ownerIfAny = Join.optional(Table.user["id"], is: Table.login["user"])
+    private static let loginsAtProviderIfAny = Join.optional(
+        Table.login["user"], is: Table.user["id"], with: (Table.login["provider"], 2))
     private static let loginsIfAny = Join.optional(Table.login["user"], is: Table.user["id"])
 
     // MARK: Users and logins
@@ -34,6 +36,16 @@ extension Query {
     package static let sessionsOfUser = select(
         userColumns + loginColumns, from: .user, joins: [loginsIfAny],
         where: [.equal(Table.user["blindIndex"], 1)], order: [.up(Table.login["id"])])
+
+    /// Those at one provider, parameter 2.
+    package static let sessionsOfUserAtProvider = select(
+        userColumns + loginColumns, from: .user, joins: [loginsAtProviderIfAny],
+        where: [.equal(Table.user["blindIndex"], 1)], order: [.up(Table.login["id"])])
+
+    package static let sessionsAndKeysOfUserAtProvider = select(
+        userColumns + loginColumns + Table.loginSecret.columns("keyCell"), from: .user,
+        joins: [loginsAtProviderIfAny, keyIfAny], where: [.equal(Table.user["blindIndex"], 1)],
+        order: [.up(Table.login["id"])])
 
     package static let sessionOfLogin = select(
         userColumns + loginColumns, from: .login, joins: [owner], where: [.equal(Table.login["handle"], 1)])

@@ -45,13 +45,18 @@ package final class Query: Sendable, Hashable {
         package let isOptional: Bool
         /// A column of the other table: where it is NULL, no match is looked for.
         package let condition: Column?
+        /// A column of the joined table that must equal a parameter, too.
+        package let filter: (column: Column, parameter: Int32)?
 
         package static func each(_ column: Column, is other: Column) -> Join {
-            Join(column: column, other: other, isOptional: false, condition: nil)
+            Join(column: column, other: other, isOptional: false, condition: nil, filter: nil)
         }
 
-        package static func optional(_ column: Column, is other: Column, ifAny condition: Column? = nil) -> Join {
-            Join(column: column, other: other, isOptional: true, condition: condition)
+        package static func optional(
+            _ column: Column, is other: Column, ifAny condition: Column? = nil,
+            with filter: (column: Column, parameter: Int32)? = nil
+        ) -> Join {
+            Join(column: column, other: other, isOptional: true, condition: condition, filter: filter)
         }
     }
 

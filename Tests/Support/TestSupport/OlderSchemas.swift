@@ -3,10 +3,11 @@
 /// A step that comes later is taken back here, too.
 package enum OlderSchemas {
     /// The version from which these statements lead back.
-    package static let newest = 9
+    package static let newest = 10
 
-    /// Takes away what the last three steps have added. Users whose manifests lie in parts would be lost.
+    /// Takes away what the last four steps have added. Users whose manifests lie in parts would be lost.
     private static let withoutSeven = """
+        DROP INDEX loginByProvider; CREATE INDEX loginByProvider ON login (provider) WHERE provider IS NOT NULL;
         DROP TABLE observer; DROP TABLE manifestPart; DROP INDEX userByRoot; DROP INDEX auditKept;
         DROP INDEX auditOfPruning; DROP TABLE backup;
         ALTER TABLE audit DROP COLUMN previous;

@@ -202,6 +202,32 @@ struct RowCacheTests {
         #expect(open.served > before)
     }
 
+    @Test func eachProviderOfAUserHasRowsOfItsOwn() async throws {
+        let open = try await Open()
+        var logins: [(provider: ProviderHandle, login: LoginHandle)] = []
+        for name in ["acme", "globex", "initech"] {
+            let provider = try await open.store.putProvider(.sample(name, at: open.fixture.now), replacing: nil).handle
+            let draft = open.fixture.draft("carol", "carol-\(name)", provider: provider)
+            logins.append((provider, try await open.store.insertLogin(draft).handle))
+        }
+        var changes: Int64 = 0
+        for withKey in [false, true] {
+            for _ in 0..<2 {
+                let before = open.served
+                for _ in 0..<4 {
+                    for (provider, login) in logins {
+                        let found = try await open.store.session(ofUser: "carol", at: provider, withKey: withKey)
+                        #expect(found?.login == login && found?.provider == provider)
+                        #expect(found.map { Int64($0.session.attempts) } == (login == logins[1].login ? changes : 0))
+                    }
+                }
+                #expect(open.served >= before + 3)
+                try await Self.change(logins[1].login, in: open.store)
+                changes += 1
+            }
+        }
+    }
+
     @Test func aClosedStoreGivesNothing() async throws {
         let open = try await Open()
         let cache = try #require(open.store.readers.cache)
