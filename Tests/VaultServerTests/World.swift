@@ -95,7 +95,12 @@ struct World {
 
 /// A program that speaks to the server.
 final class Client: Sendable {
-    private let http = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup)
+    private let http: HTTPClient = {
+        var configuration = HTTPClient.Configuration()
+        // Also the time that a request may wait for one of a few connections, whose replies wait for a renewal.
+        configuration.timeout.connect = .hours(1)
+        return HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
+    }()
     private let socket: String
 
     struct Answer: Sendable {

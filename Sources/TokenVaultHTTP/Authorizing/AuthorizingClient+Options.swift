@@ -36,6 +36,11 @@ extension AuthorizingClient {
 }
 
 extension HTTPClient.Configuration {
+    /// A request that waits for one of these is given up after the time to connect, although the API can be reached. So
+    /// there must be enough for all that a slow API has to answer; half of the 1 024 descriptors that a service has, unless
+    /// told otherwise.
+    private static let mostConnectionsPerHost = 512
+
     /// Connections are reused, because a request that fails on the way costs no token here. Redirects are not followed,
     /// and no proxy is taken from the environment.
     static func resources(
@@ -44,6 +49,7 @@ extension HTTPClient.Configuration {
         // An unreachable API is reported immediately, not after the last of many attempts.
         var pool = ConnectionPool()
         pool.retryConnectionEstablishment = false
+        pool.concurrentHTTP1ConnectionsPerHostSoftLimit = mostConnectionsPerHost
         var configuration = HTTPClient.Configuration(
             tlsConfiguration: try .client(options.trustRoots, showing: route.certificate),
             redirectConfiguration: .disallow,

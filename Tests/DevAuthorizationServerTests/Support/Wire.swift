@@ -42,12 +42,14 @@ enum Wire {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
+        // Also the time that a request may wait for one of these.
+        configuration.timeout.connect = .hours(1)
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }()
 
     static func send(
         _ method: String, _ url: String, headers: [(String, String)] = [], body: String? = nil,
-        timeout: TimeAmount = .seconds(120)
+        timeout: TimeAmount = .hours(1)
     ) async throws -> WireReply {
         var request = HTTPClientRequest(url: url)
         request.method = HTTPMethod(rawValue: method)

@@ -1,7 +1,9 @@
+import Glibc
 import HTTPTypes
 import OAuthClient
 import RawSockets
 import Synchronization
+import TestSupport
 import Testing
 import TokenVault
 import TokenVaultHTTP
@@ -31,6 +33,31 @@ struct AuthorizingClientWireTests {
             await #expect(throws: (any Error).self) {
                 _ = try await world.client.send(world.request(.get, port: api.port), for: .login(login.id))
             }
+        }
+    }
+
+    /// It answers once all have asked.
+    @Test func aSlowAPIIsAskedForManyAtOnce() async throws {
+        try await ResourceWorld.with { world in
+            try await world.logIn()
+            let (callers, asked, hasEnded) = (100, Counter(), Flag())
+            defer { hasEnded.set() }
+            let api = try RawServer { connection in
+                connection.readRequest()
+                asked.add()
+                while asked.value < callers, !hasEnded.isSet { usleep(1_000) }
+                connection.write(Self.success)
+            }
+            let client = world.client
+            let replies = await withTaskGroup(of: Int?.self) { group in
+                for _ in 0..<callers {
+                    group.addTask {
+                        try? await client.send(world.request(port: api.port), userId: "alice").head.status.code
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(replies.allSatisfy { $0 == 200 } && replies.count == callers)
         }
     }
 

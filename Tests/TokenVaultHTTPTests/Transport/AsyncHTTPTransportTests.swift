@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import OAuthClient
 import RawSockets
+import TestSupport
 import Testing
 import TokenVaultHTTP
 
@@ -25,6 +26,31 @@ struct AsyncHTTPTransportTests {
         #expect(request.hasPrefix("POST /token?a=b%20c HTTP/1.1\r\n"))
         #expect(request.lowercased().contains("content-type: application/x-www-form-urlencoded\r\n"))
         #expect(request.hasSuffix("\r\n\r\ngrant_type=refresh_token"))
+    }
+
+    /// A server may take long for each of many users. It answers here once all have asked.
+    @Test func aSlowServerIsAskedForManyUsersAtOnce() async throws {
+        let (users, asked, hasEnded) = (100, Counter(), Flag())
+        let server = try RawServer { connection in
+            connection.readRequest()
+            asked.add()
+            while asked.value < users, !hasEnded.isSet { usleep(1_000) }
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+            connection.waitForPeer()
+        }
+        let transport = AsyncHTTPTransport(options: .loopback)
+        let replies = await withTaskGroup(of: Int?.self) { group in
+            for _ in 0..<users {
+                group.addTask {
+                    let url = "http://127.0.0.1:\(server.port)/token"
+                    return await sendToken(to: url, through: transport).reply?.response.status.code
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        hasEnded.set()
+        #expect(replies.allSatisfy { $0 == 200 } && replies.count == users)
+        await transport.shutdown()
     }
 
     @Test func aDeniedAddressIsNotConnectedTo() async throws {

@@ -87,6 +87,7 @@ struct SettingsTests {
                 "v007_keep_for_years": -9_150_678_815_049_714_039,
                 "v008_cut_manifests_into_parts": -1_348_520_556_017_556_037,
                 "v009_remember_observers": 260_804_265_949_855_175,
+                "v010_find_logins_by_user_and_provider": 2_743_214_486_722_260_839,
             ])
         #expect(Migrations.all.map(\.version) == Array(1...Migrations.all.count))
     }
