@@ -91,12 +91,24 @@ extension Vault {
         }
     }
 
+    /// How many revocations of this user's tokens wait for a provider to confirm them, also after the user was erased.
+    ///
+    /// - Parameter handle: The user's name in the audit trail.
+    package func revocationsWaiting(ofUser handle: String) async throws -> Int {
+        guard let user = UserHandle(text: handle) else { return 0 }
+        return try await VaultError.translating { try await revocationsWaiting { $0.user == user } }
+    }
+
     func revocationsWaiting(for provider: ProviderHandle) async throws(StoreError) -> Int {
+        try await revocationsWaiting { $0.provider == provider }
+    }
+
+    private func revocationsWaiting(where isWanted: (OutboxRecord) -> Bool) async throws(StoreError) -> Int {
         var count = 0
         var last: Int64?
         while true {
             let page = try await store.outbox(after: last, limit: 256)
-            count += page.count { $0.entry?.record.provider == provider }
+            count += page.count { $0.entry.map { isWanted($0.record) } ?? false }
             guard page.count == 256, let sequence = page.last?.sequence else { return count }
             last = sequence
         }

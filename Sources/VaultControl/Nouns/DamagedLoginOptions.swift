@@ -9,6 +9,7 @@ struct DamagedLoginOptions: ParsableArguments {
 
     /// The selected login, even if it is damaged.
     func find(_ selection: LoginSelection, in vault: Vault) async throws -> LoginEntry {
+        try await TenantLookalike.refuseTwin(endingLoginsOf: selection.user, selection.tenant, in: vault)
         do {
             return await .login(try selection.find(in: vault))
         } catch let error as VaultError where error.code == .quarantined {

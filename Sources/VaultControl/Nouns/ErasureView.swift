@@ -16,9 +16,11 @@ enum ErasureView {
             let page = try await vault.auditRecords(before: end, query, limit: 1)
             (row, next) = (page.records.first, page.next)
         }
+        let waiting: Int? = if let handle { try await vault.revocationsWaiting(ofUser: handle) } else { nil }
         return [
             .data("vault", try await vault.status().vaultID), .data("handle", row?.userHandle ?? handle),
             .data("row", row.map { Int($0.sequence) }), .data("at", row?.date), .data("link", row.map(link)),
+            .data("pendingRevocations", waiting),
             .data("head", [.data("sequence", Int(head)), .data("link", last.map(link))] as OutputRecord),
         ]
     }

@@ -4,12 +4,16 @@ import TokenVault
 enum RevocationView {
     /// Prints the report, and exits with code 3 if a provider has not confirmed.
     ///
-    /// - Parameter facts: further facts for programs.
+    /// - Parameters:
+    ///   - facts: further facts for programs.
+    ///   - earlier: how many revocations of the same user, of logins that ended before, are not confirmed.
     static func emit(
-        _ report: RevocationReport, done: String, adding facts: OutputRecord = [], _ invocation: Invocation
+        _ report: RevocationReport, done: String, adding facts: OutputRecord = [], earlier: Int = 0,
+        _ invocation: Invocation
     ) throws {
         let results = report.results.map(record)
-        var fields: [Field] = [.data("isComplete", report.isComplete), .data("revocations", results)]
+        let isComplete = report.isComplete && earlier == 0
+        var fields: [Field] = [.data("isComplete", isComplete), .data("revocations", results)]
         if let remnants = report.remnants { fields.append(.data("remnants", record(remnants))) }
         try invocation.emit(
             OutputRecord(fields) + facts, text: invocation.text(Table(["LOGIN", "AT THE PROVIDER"], results)))
@@ -26,12 +30,17 @@ enum RevocationView {
                 "a grant was not revoked, because another system uses it, from which the login was imported or to which "
                     + "it was exported: end it there")
         }
-        guard report.results.allSatisfy({ $0.outcome.isSettled || $0.outcome == .unreadable }) else {
+        let isConfirmed = report.results.allSatisfy { $0.outcome.isSettled || $0.outcome == .unreadable }
+        if !isConfirmed {
             invocation.warn("not every provider has confirmed; the vault keeps the revocations until they have")
-            invocation.hint("try again: vaultctl outbox retry")
-            throw ExitRequest(status: .partlyDone)
         }
-        guard report.isComplete, isGone else { throw ExitRequest(status: .partlyDone) }
+        if earlier > 0 {
+            invocation.warn(
+                "\(Count.of(earlier, "revocation")) of logins that ended before \(earlier == 1 ? "is" : "are") not "
+                    + "confirmed: their tokens stay in the vault until the provider confirms")
+        }
+        if !isConfirmed || earlier > 0 { invocation.hint("try again: vaultctl outbox retry --all") }
+        guard isComplete, isConfirmed, isGone else { throw ExitRequest(status: .partlyDone) }
     }
 
     /// Returns whether nothing remains.

@@ -18,6 +18,47 @@ struct TenantLookalike {
     /// The same name with its option.
     var typed: String { "\(Printable.shortened(name)) --tenant \(tenant.name)" }
 
+    /// Refuses to act on a user of no tenant if the same words name a tenant's user, too: lists show both alike.
+    ///
+    /// - Parameters:
+    ///   - command: with which the tenant's user is named.
+    ///   - hint: how the one of no tenant is named.
+    /// - Returns: whether the user is one of no tenant whose id looks like that of a tenant's.
+    @discardableResult
+    static func refuseTwin(
+        of user: String?, _ option: TenantName?, in vault: Vault, command: String, hint: String
+    ) async throws -> Bool {
+        guard let user, option == nil, let other = try await TenantLookalike(user, in: vault),
+            try await isKnown(user, in: vault)
+        else { return false }
+        guard try await isKnown(other.tenant.qualify(other.name), in: vault) else { return true }
+        let shown = Printable.shortened(user)
+        throw Failure(
+            .usage, code: "ambiguousUser",
+            "\(shown) is a user of no tenant, and the tenant \(other.tenant.name) has a user "
+                + "\(Printable.shortened(other.name)), who is shown in the same way",
+            hints: ["for the user of the tenant: \(command) \(other.typed)", "for the user of no tenant: \(hint)"])
+    }
+
+    /// The same before logins end that are chosen by their user.
+    static func refuseTwin(endingLoginsOf user: String?, _ option: TenantName?, in vault: Vault) async throws {
+        try await refuseTwin(
+            of: user, option, in: vault, command: "--user",
+            hint: "end each login by its id: vaultctl login list --user \(Printable.shortened(user ?? ""))")
+    }
+
+    /// Whether the vault has the user, or a log-in that they have begun.
+    private static func isKnown(_ user: String, in vault: Vault) async throws -> Bool {
+        do {
+            _ = try await vault.user(user)
+            return true
+        } catch let error as VaultError where error.code == .unknownUser {
+            return try await vault.pendingLogIns(of: user) > 0
+        } catch let error as VaultError where error.code == .quarantined {
+            return true
+        }
+    }
+
     /// What is wrong with an id that was copied along with something that is not part of it.
     private static func oddity(of user: String) -> String? {
         if PathProblem.trimmed(user) != user { return "begins or ends with a blank" }

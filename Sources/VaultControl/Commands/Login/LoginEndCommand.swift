@@ -60,6 +60,7 @@ struct LoginEndCommand: VaultCommand {
             }
         let report: LoginEndReport? = try await VaultAccess(global, invocation).manage { users in
             try await users.vault.require(wanted.tenant)
+            try await TenantLookalike.refuseTwin(endingLoginsOf: filter.user, filter.tenant, in: users.vault)
             let count = try await users.vault.loginCounts(where: wanted).logins
             if count == 0 { filter.reportNothing(invocation, isQuietInPipe: false) }
             guard !dryRun else {

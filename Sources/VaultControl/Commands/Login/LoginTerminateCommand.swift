@@ -25,6 +25,7 @@ struct LoginTerminateCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let reason = reason.reason
         let (name, report) = try await VaultAccess(global, invocation).manage { users in
+            try await TenantLookalike.refuseTwin(endingLoginsOf: selection.user, selection.tenant, in: users.vault)
             let login = try await selection.find(in: users.vault)
             if case .terminated(let former) = login.state {
                 guard former != reason else {

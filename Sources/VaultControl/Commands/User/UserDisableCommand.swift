@@ -11,7 +11,7 @@ struct UserDisableCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         try await ending.run(
-            asking: { "Disable user \($0) and end \($1), which enabling the user does not bring back" },
+            as: "disable", asking: { "Disable user \($0) and end \($1), which enabling the user does not bring back" },
             VaultAccess(global, invocation)
         ) { users, id in
             let deed = try await users.vault.user(id).isEnabled ? "disabled" : "disabled already:"

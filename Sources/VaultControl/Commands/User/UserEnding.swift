@@ -8,24 +8,55 @@ struct UserEnding: ParsableArguments {
 
     @OptionGroup var tenant: TenantOption
 
+    @Flag(help: "The user belongs to no tenant, although a tenant's user is shown in the same way.")
+    var noTenant = false
+
     @OptionGroup var confirmation: ConfirmationOptions
 
+    func validate() throws {
+        guard !noTenant || tenant.tenant == nil else {
+            throw ValidationError("--tenant and --no-tenant cannot be combined")
+        }
+    }
+
     /// - Parameters:
+    ///   - verb: the command's, as in `erase`.
     ///   - question: the action on the user and their logins, as in `Erase user alice and 2 logins`.
     ///   - body: performs it; also returns what was done to the user, such as `erased`, and further facts for programs.
     ///   - endsDamaged: whether it also applies to a user whose row cannot be opened.
     func run(
-        endsDamaged: Bool = false, asking question: (_ user: String, _ logins: String) -> String,
+        endsDamaged: Bool = false, as verb: String, asking question: (_ user: String, _ logins: String) -> String,
         _ access: VaultAccess,
         _ body: (UserManager, String) async throws -> (report: RevocationReport, deed: String, facts: OutputRecord)
     ) async throws {
-        let (id, name) = (qualified, Printable.shortened(qualified))
-        let done = try await access.manage { users in
+        let id = qualified
+        let (done, name, earlier) = try await access.manage { users in
+            let isLookalike = try await refuseTwin(verb, in: users.vault)
+            let name = Printable.shortened(id) + (isLookalike ? " (of no tenant)" : "")
             try await confirmation.require(
                 question(name, try logins(of: id, in: users.vault, endsDamaged: endsDamaged)), access.invocation)
-            return try await body(users, id)
+            let earlier = try await revocationsWaiting(in: users.vault)
+            return (try await body(users, id), name, earlier)
         }
-        try RevocationView.emit(done.report, done: "\(done.deed) user \(name)", adding: done.facts, access.invocation)
+        try RevocationView.emit(
+            done.report, done: "\(done.deed) user \(name)", adding: done.facts, earlier: earlier, access.invocation)
+    }
+
+    /// Refuses an id that names two users, as lists show them.
+    ///
+    /// - Parameter verb: what is done to the user, as in `erase`.
+    @discardableResult
+    func refuseTwin(_ verb: String, in vault: Vault) async throws -> Bool {
+        guard !noTenant else { return try await TenantLookalike(id, in: vault) != nil }
+        return try await TenantLookalike.refuseTwin(
+            of: id, tenant.tenant, in: vault, command: "vaultctl user \(verb)", hint: "add --no-tenant")
+    }
+
+    /// How many revocations of the user's logins that ended before are not confirmed; none if the user's row cannot be
+    /// opened.
+    func revocationsWaiting(in vault: Vault) async throws -> Int {
+        guard let handle = try? await vault.user(qualified).handle else { return 0 }
+        return try await vault.revocationsWaiting(ofUser: handle)
     }
 
     /// The user's name in the vault.

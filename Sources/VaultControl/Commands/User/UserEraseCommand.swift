@@ -16,7 +16,8 @@ struct UserEraseCommand: VaultCommand {
             --certificate writes a new file that proves the erasure later, without naming the user: their handle in the \
             audit log, its row about the erasure, and the head of the log, as vaultctl audit verify shows it.
 
-            Rows that cannot be opened are discarded; exit code 3 then means that grants were left at the provider.
+            Rows that cannot be opened are discarded; exit code 3 then means that grants were left at the provider. It also \
+            means that a provider has not confirmed a revocation, this one or an earlier one of the user.
             """)
 
     @Flag(help: "Say what would be erased, and which backups hold the user; change nothing.")
@@ -36,7 +37,7 @@ struct UserEraseCommand: VaultCommand {
         defer { warn(of: backups, invocation) }
         do {
             try await ending.run(
-                endsDamaged: true, asking: { "Erase user \($0) and \($1)" }, access
+                endsDamaged: true, as: "erase", asking: { "Erase user \($0) and \($1)" }, access
             ) { users, id in
                 let handle = try? await users.vault.user(id).handle
                 // Before the erasure: afterwards there is no second chance.
@@ -66,19 +67,25 @@ struct UserEraseCommand: VaultCommand {
 
     private func plan(_ access: VaultAccess, _ invocation: Invocation) async throws {
         let id = ending.qualified
-        let (logins, pending, backups) = try await access.open { vault in
+        let (logins, pending, revocations, backups) = try await access.open { vault in
+            try await ending.refuseTwin("erase", in: vault)
             let pending = try await vault.pendingLogIns(of: id)
             do {
-                return (try await vault.user(id).logins, pending, try await vault.backups(holding: id))
+                let user = try await vault.user(id)
+                return (
+                    user.logins, pending, try await vault.revocationsWaiting(ofUser: user.handle),
+                    try await vault.backups(holding: id)
+                )
             } catch let error as VaultError where error.code == .unknownUser && pending > 0 {
                 // A restored backup has no pending log-ins.
-                return ([], pending, [])
+                return ([], pending, 0, [])
             }
         }
         let record: OutputRecord = [
             Field("user", id), Field("logins", logins.map(\.description)).words(logins.count),
             Field("pendingLogIns", pending).label("pending log-ins"),
-            .data("isDryRun", true), Field("backups", backups.map(BackupRecords.record)).words(backups.count),
+            Field("pendingRevocations", revocations), .data("isDryRun", true),
+            Field("backups", backups.map(BackupRecords.record)).words(backups.count),
             Field("snapshots", snapshots(access).map(\.path)).words(snapshots(access).count)
                 .label("copies from before a migration"),
         ]

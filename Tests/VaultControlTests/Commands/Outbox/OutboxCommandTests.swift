@@ -66,6 +66,26 @@ struct OutboxCommandTests {
         }
     }
 
+    /// The order of a log-out and an erasure does not decide whether one is told.
+    @Test func anErasureSaysWhatWasNotConfirmedBefore() async throws {
+        try await withPending { world, _ in
+            let reason = "1 revocation of logins that ended before is not confirmed"
+            let plan = try await world.ok("user", "erase", "alice", "--dry-run", "--json").json
+            #expect(plan["pendingRevocations"] as? Int == 1)
+            let disabled = try await world.harness.run("user", "disable", "alice", "--yes")
+            #expect(disabled.status == 3 && disabled.error.contains(reason), "\(disabled.error)")
+            let erased = try await world.harness.run("user", "erase", "alice", "--yes", "--json")
+            #expect(erased.status == 3 && erased.error.contains(reason), "\(erased.error)")
+            #expect(try erased.json["isComplete"] as? Bool == false)
+            let erasure = try erased.json["erasure"] as? [String: Any]
+            #expect(erasure?["pendingRevocations"] as? Int == 1)
+            // Those of others are none of this user's.
+            try await world.logIn("bob")
+            let other = try await world.ok("user", "erase", "bob", "--dry-run", "--json").json
+            #expect(other["pendingRevocations"] as? Int == 0)
+        }
+    }
+
     @Test func nothingPendingIsAnEmptyListAndNoError() async throws {
         try await World.with { world in
             #expect((try await world.ok("outbox", "list", "--json").json["revocations"] as? [Any])?.isEmpty == true)
