@@ -92,6 +92,7 @@ public enum CommandLineTool {
                 for: error, in: invocation.console.environment, proxy: GivenArguments(arguments)?.value(of: "--proxy"))
             failure.nameProvider(arguments)
             failure.nameVariable(arguments)
+            if failure.code.hasPrefix("output"), let hint = invocation.made.hint { failure.hints.append(hint) }
             if failure.status != .success {
                 invocation.report(failure)
             }

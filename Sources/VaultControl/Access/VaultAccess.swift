@@ -124,11 +124,14 @@ struct VaultAccess {
             let key = try await source.resolved()
             return (key, try await Vault.open(in: location, unlockedBy: key, options: options))
         }
+        let head = try? await vault.auditHead()
         do {
             let result = try await body(vault, key, &reader)
+            await invocation.made.take(after: head, from: vault, by: invocation.actor)
             await vault.close()
             return result
         } catch {
+            await invocation.made.take(after: head, from: vault, by: invocation.actor)
             let named = (error as? VaultError).flatMap { explainedAfterOpening($0) } ?? error
             // The vault knows more than the error: whether the tenant of a missing name is there.
             let explained = await invocation.explain(named, vault)

@@ -13,6 +13,8 @@ struct Invocation {
     var actor: VaultOptions.Actor?
     /// Replaces an error while the vault is still open.
     var explain: @Sendable (any Error, Vault) async -> any Error = { error, _ in error }
+    /// What this run has done, for an error that hides the result.
+    let made = MadeChanges()
     /// For variables set by the configuration file: the line that set them.
     var origins: [String: String] = [:]
     /// Whether each line on standard error is an object.

@@ -47,6 +47,19 @@ struct ProgramTests {
         #expect(result.error.contains("the disk is full"))
     }
 
+    /// Otherwise it would read as if nothing had been done.
+    @Test(arguments: [
+        ("key add --new-key-file \"$dir/two.key\"", "key slot added ("), ("user disable alice --yes", "user disabled"),
+        ("provider add p --client-id c --token-endpoint https://a.example/t -q", "provider added (p)"),
+    ])
+    func whatWasDoneIsSaidWithoutOutput(_ command: String, _ deed: String) async throws {
+        let harness = try await BadInputTests.filled()
+        let result = try await Program(harness: harness).shell("\"$vaultctl\" \(command) >/dev/full")
+        #expect(result.status == 10)
+        #expect(result.error.contains("hint: this was done all the same: "), "\(result.error)")
+        #expect(result.error.contains(deed) && result.error.contains("see: vaultctl audit list"), "\(result.error)")
+    }
+
     /// An empty file in the place of libpq, which cannot be loaded.
     @Test(.aboutFiles("a vault on a server needs libpq")) func onlyAServerNeedsLibpq() async throws {
         let harness = try await BadInputTests.filled()
