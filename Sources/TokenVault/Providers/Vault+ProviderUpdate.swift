@@ -136,11 +136,16 @@ extension VaultError {
         let parts = [
             logins == 0 ? nil : "\(logins) login\(logins == 1 ? "" : "s")",
             revocations == 0 ? nil : "\(revocations) pending revocation\(revocations == 1 ? "" : "s")",
-        ]
+        ].compactMap { $0 }.joined(separator: " and ")
+        let isRemoved = logins == 0 && update.current.revocationEndpoint == nil
         self.init(
             .inUse,
-            "\(parts.compactMap { $0 }.joined(separator: " and ")) would be sent to another server or as another client",
-            hint: "add it as a new provider, or force the change if it is the same server under another name")
+            isRemoved
+                ? "\(parts) could no longer be sent" : "\(parts) would be sent to another server or as another client",
+            hint: (revocations == 0 ? "" : "retry the pending revocations first; ")
+                + (isRemoved
+                    ? "or force the change, which gives them up"
+                    : "add it as a new provider, or force the change if it is the same server under another name"))
     }
 }
 

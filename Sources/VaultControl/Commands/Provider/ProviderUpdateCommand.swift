@@ -73,21 +73,31 @@ struct ProviderUpdateCommand: VaultCommand {
 
     /// Reports the logins that the change would cut off, and stops unless that is intended.
     private func refuseOrphans(of update: ProviderUpdate, _ changes: ProviderChanges, _ invocation: Invocation) throws {
-        let parts = [
-            update.orphanedLogins > 0 ? Count.of(update.orphanedLogins, "login") : nil,
-            update.orphanedRevocations > 0 ? Count.of(update.orphanedRevocations, "pending revocation") : nil,
+        let logins = update.orphanedLogins > 0 ? Count.of(update.orphanedLogins, "login") : nil
+        let revocations =
+            update.orphanedRevocations > 0 ? Count.of(update.orphanedRevocations, "pending revocation") : nil
+        let isSendable = update.current.revocationEndpoint != nil
+        // Those that would go to the wrong place.
+        let misled = [logins, isSendable ? revocations : nil].compactMap(\.self)
+        let problems = [
+            misled.isEmpty
+                ? nil
+                : "the tokens of \(misled.joined(separator: " and ")) would be sent to another server or as another client",
+            isSendable ? nil : revocations.map { "\($0) could no longer be sent" },
         ].compactMap(\.self)
-        guard !parts.isEmpty else { return }
-        let problem =
-            "the tokens of \(parts.joined(separator: " and ")) would be sent to another server or as another client"
+        guard !problems.isEmpty else { return }
+        let problem = problems.joined(separator: ", and ")
         guard force else {
             invocation.note(changes.words(for: .error, invocation).trimmedLineBreak)
             throw Failure(
                 .inUse, problem,
                 hints: [
-                    "add it as a new provider: vaultctl provider add NAME",
-                    "if it is the same server under another name, use --force",
-                ])
+                    revocations.map { _ in "send the revocations first: vaultctl outbox retry --all" },
+                    logins.map { _ in "add it as a new provider: vaultctl provider add NAME" },
+                    misled.isEmpty
+                        ? "to give the revocations up, and leave the grants at the provider: add --force"
+                        : "if it is the same server under another name, use --force",
+                ].compactMap(\.self))
         }
         invocation.warn(problem)
     }

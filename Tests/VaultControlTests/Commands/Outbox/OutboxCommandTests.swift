@@ -66,6 +66,19 @@ struct OutboxCommandTests {
         }
     }
 
+    @Test func anEndpointStaysWhileRevocationsWaitForIt() async throws {
+        try await withPending { world, _ in
+            let update = ["provider", "update", "acme", "--yes"]
+            let gone = try await world.fails(.usage, update + ["--remove", "revocation-endpoint"])
+            #expect(gone.error.contains("error: 1 pending revocation could no longer be sent\n"), "\(gone.error)")
+            #expect(gone.error.contains("hint: send the revocations first: vaultctl outbox retry --all"))
+            let moved = try await world.fails(.usage, update + ["--revocation-endpoint", "https://l.example/revoke"])
+            #expect(moved.error.contains("the tokens of 1 pending revocation would be sent to another server"))
+            #expect(moved.error.contains("hint: send the revocations first: vaultctl outbox retry --all"))
+            #expect(!moved.error.contains("as a new provider"))
+        }
+    }
+
     /// The order of a log-out and an erasure does not decide whether one is told.
     @Test func anErasureSaysWhatWasNotConfirmedBefore() async throws {
         try await withPending { world, _ in
