@@ -141,7 +141,7 @@ extension VaultAccess {
     private func passphrase(
         _ reader: inout SecretReader, from source: SecretSource, isNew: Bool
     ) throws -> KeySource {
-        let text = try reader.read("Passphrase", for: .openingVault, from: source)
+        let text = try reader.read("Passphrase", for: isNew ? .newPassphrase : .openingVault, from: source)
         if isNew { try Self.checkNewPassphrase(text) }
         return .passphrase(Passphrase(text))
     }

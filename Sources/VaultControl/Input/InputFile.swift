@@ -36,14 +36,15 @@ enum InputFile {
     /// A key that opens a vault must not be stored or sent by mistake.
     ///
     /// - Parameter place: where it was read, in brackets.
-    static func refuseKey(_ bytes: some Collection<UInt8>, as title: String, _ place: String) throws(Failure) {
+    static func refuseKey(
+        _ bytes: some Collection<UInt8>, as title: String, _ place: String,
+        hint: String = "check where it comes from: a vault's key is neither stored nor sent"
+    ) throws(Failure) {
         let kinds: [(String, FileKind)] = [
             ("tokenvault-key-", .keyFile), ("AGE-SECRET-KEY-", .identity), ("# created: ", .identity),
         ]
         guard let (_, kind) = kinds.first(where: { bytes.starts(with: $0.0.utf8) }) else { return }
-        throw .usage(
-            "the \(title.lowercasedFirst) is \(kind.words)\(place)",
-            hint: "check where it comes from: a vault's key is neither stored nor sent")
+        throw .usage("the \(title.lowercasedFirst) is \(kind.words)\(place)", hint: hint)
     }
 
     static func readAll(

@@ -79,8 +79,6 @@ enum SecretUse {
     case other
 
     fileprivate var isOfVault: Bool { self == .openingVault || self == .newPassphrase }
-    /// Whether a vault's key is here by mistake.
-    fileprivate var isNoKey: Bool { self == .newPassphrase || self == .other }
 }
 
 /// Reads secrets, at most one of them from standard input.
@@ -121,7 +119,13 @@ struct SecretReader {
             if console.inputIsTerminal { source = .prompt }
         }
         let text = try Self.nonEmpty(text(title, use, from: source), title, from: source)
-        if use.isNoKey { try InputFile.refuseKey(text.utf8, as: title, source.place) }
+        if use == .newPassphrase {
+            try InputFile.refuseKey(
+                text.utf8, as: title, source.place,
+                hint: "it is a key by itself: name it with --key-file, --new-key-file or --identity")
+        } else if use == .other {
+            try InputFile.refuseKey(text.utf8, as: title, source.place)
+        }
         try Self.refuseOther(text, title, source.place)
         return text
     }
