@@ -1,6 +1,6 @@
 import Crypto
 import CryptoExtras
-import FoundationEssentials
+package import FoundationEssentials
 
 /// The private key that authenticates a client: `private_key_jwt` (RFC 7523 §2.2).
 public struct ClientAssertionKey: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
@@ -36,7 +36,8 @@ public struct ClientAssertionKey: Hashable, Sendable, CustomStringConvertible, C
     ///   - keyID: The id of this key among the client's registered keys, sent as `kid` (RFC 7515 §4.1.4); nil sends
     ///     none.
     ///   - algorithm: By default `ES256` for a P-256 key and `RS256` for an RSA key (RFC 7518 §3.1).
-    /// - Throws: ``OAuthValueError`` for a key that is too long, too short, malformed, or of another kind.
+    /// - Throws: ``OAuthValueError`` for a key that is too long, too short, malformed, of another kind, or not that of the
+    ///   certificate.
     public init(pem: String, keyID: String? = nil, algorithm: Algorithm? = nil) throws(OAuthValueError) {
         guard pem.utf8.count <= Self.longestPEM else { throw OAuthValueError(.tooLong, "client key") }
         let blocks = PEMBlock.all(in: pem)
@@ -60,7 +61,7 @@ public struct ClientAssertionKey: Hashable, Sendable, CustomStringConvertible, C
         certificate = certificates.first?.bytes
         if !certificates.isEmpty {
             guard let certificate, certificate.contains([UInt8](publicKey)) else {
-                throw OAuthValueError(.malformed, "client certificate")
+                throw OAuthValueError(.mismatched, "key of the client certificate")
             }
         }
         if let keyID {
@@ -74,8 +75,14 @@ public struct ClientAssertionKey: Hashable, Sendable, CustomStringConvertible, C
         let isWeak = (try? _RSA.Signing.PrivateKey(unsafePEMRepresentation: pem)) != nil
         let isOnOtherCurve =
             (try? P384.Signing.PrivateKey(pemRepresentation: pem)) != nil
-            || (try? P521.Signing.PrivateKey(pemRepresentation: pem)) != nil
+            || (try? P521.Signing.PrivateKey(pemRepresentation: pem)) != nil || isEdwards(pem)
         return OAuthValueError(isWeak ? .tooShort : isOnOtherCurve ? .otherCurve : .malformed, "client key")
+    }
+
+    /// Whether it is an Ed25519 or an Ed448 key (RFC 8410 §3).
+    private static func isEdwards(_ pem: String) -> Bool {
+        guard let bytes = PEMBlock.all(in: pem).first?.bytes else { return false }
+        return [0x70, 0x71].contains { bytes.contains([0x06, 0x03, 0x2B, 0x65, $0]) }
     }
 
     private static func algorithm(_ asked: Algorithm?, for key: SigningKey) throws(OAuthValueError) -> Algorithm {
@@ -98,6 +105,11 @@ public struct ClientAssertionKey: Hashable, Sendable, CustomStringConvertible, C
     /// The SHA-256 of the certificate (RFC 7515 §4.1.8), if there is one.
     public var certificateThumbprint: String? {
         certificate.map { Base64URL.encode(SHA256.hash(data: $0)) }
+    }
+
+    /// When the certificate expires; nil if there is none, or it cannot be read.
+    package var certificateExpiresAt: Date? {
+        certificate.flatMap { CertificateFields(der: $0) }?.notValidAfter
     }
 
     func signature(for input: [UInt8]) throws(OAuthValueError) -> [UInt8] {

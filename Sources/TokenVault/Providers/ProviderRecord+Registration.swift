@@ -64,11 +64,14 @@ extension ProviderRecord {
         if profile.requiresIssuerInCallback { requiresIssuerInCallback = true }
         // An assertion for a token endpoint alone could be used at another server that has named the same one
         // (draft-ietf-oauth-rfc7523bis).
-        if clientAuthentication == "private_key_jwt", issuer == nil, profile.client.assertionAudience == .issuer {
+        let isForIssuer =
+            assertionAudience.map { $0 == AssertionAudience.issuer.rawValue }
+            ?? (profile.client.assertionAudience == .issuer)
+        if clientAuthentication == "private_key_jwt", issuer == nil, isForIssuer {
             throw VaultError(
                 .invalidArgument, "private_key_jwt needs the provider's issuer, for whom its assertions are",
-                hint: "give the issuer as the provider documents it; a provider without one needs a profile with "
-                    + "assertionAudience tokenEndpoint")
+                hint: "give the issuer as the provider documents it; or, for a provider without one, the audience "
+                    + "token-endpoint: --assertion-audience, or assertionAudience in a profile")
         }
         guard profile.requiresBoundTokens else { return }
         guard dpop == .required || bindsTokensToCertificate else {

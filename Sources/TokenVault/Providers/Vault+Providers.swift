@@ -62,6 +62,12 @@ extension Vault {
         return try VaultError.translatingValues { try record.profile }
     }
 
+    /// The certificate that is shown to a provider, with its key; nil: none.
+    package func certificate(ofProvider name: String) async throws -> ClientCertificate? {
+        let record = try await VaultError.translating { try await store.provider(named: name).record }
+        return try VaultError.translatingValues { try record.certificate }
+    }
+
     /// Removes a provider; refused with ``VaultError/Code/inUse`` while a login belongs to it, or a revocation waits for it.
     public func removeProvider(named name: String, of tenant: Tenant? = nil) async throws {
         try await removeProvider(named: name, of: tenant, force: false)

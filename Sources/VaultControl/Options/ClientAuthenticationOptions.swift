@@ -1,4 +1,5 @@
 import ArgumentParser
+import FoundationEssentials
 import OAuthClient
 import TokenVault
 
@@ -102,7 +103,9 @@ struct ClientAuthenticationOptions: ParsableArguments {
         }
         guard ClientAuthentication.methodNames.contains(method) else {
             throw Failure.usage(
-                "\(Printable.shortened(method)) is not a client authentication method",
+                method == "client_secret_jwt"
+                    ? "client_secret_jwt is not supported"
+                    : "\(Printable.shortened(method)) is not a client authentication method",
                 hint: "use \(Self.methods)")
         }
         guard
@@ -117,19 +120,25 @@ struct ClientAuthenticationOptions: ParsableArguments {
         guard method != "private_key_jwt" else {
             guard let clientKeyFile, source == nil else {
                 throw Failure.usage(
-                    "private_key_jwt needs the client's key, and no secret", hint: "use --client-key-file PATH")
+                    "private_key_jwt needs the client's key, and no secret",
+                    hint: clientKeyFile == nil ? "use --client-key-file PATH" : Self.withoutSecret)
             }
             let pem = try reader.read(
                 "Client key", for: .privateKey, from: .file(clientKeyFile, from: "--client-key-file"))
-            return .privateKeyJWT(try key(pem, profile))
+            let key = try key(pem, profile)
+            if let end = key.certificateExpiresAt {
+                Self.warn(of: "the certificate of the client key", from: nil, until: end, invocation)
+            }
+            return .privateKeyJWT(key)
         }
         guard !method.isByCertificate else {
-            guard source == nil, let certificate = try certificate(&reader),
+            guard source == nil, let certificate = try certificate(&reader, invocation),
                 let authentication = ClientAuthentication(methodName: method, certificate: certificate)
             else {
                 throw Failure.usage(
                     "\(method) needs the client's certificate and its key, and no secret",
-                    hint: "use --client-certificate PATH and --client-certificate-key PATH")
+                    hint: source != nil && clientCertificate != nil
+                        ? Self.withoutSecret : "use --client-certificate PATH and --client-certificate-key PATH")
             }
             return authentication
         }
@@ -153,6 +162,9 @@ struct ClientAuthenticationOptions: ParsableArguments {
 }
 
 extension ClientAuthenticationOptions {
+    private static let withoutSecret =
+        "leave the client secret out; or, to authenticate by it: --client-auth client_secret_basic"
+
     /// The given options that only a client key has, in a sentence.
     private var keyOptions: String {
         [
@@ -170,11 +182,21 @@ extension String {
 extension ClientAuthenticationOptions {
     /// The certificate for token binding, shown on every connection in addition to another method; nil if none is
     /// given.
-    func tokenCertificate(beside method: String, _ reader: inout SecretReader) throws -> ClientCertificate? {
-        method.isByCertificate ? nil : try certificate(&reader)
+    func tokenCertificate(
+        beside method: String, _ reader: inout SecretReader, _ invocation: Invocation
+    ) throws -> ClientCertificate? {
+        method.isByCertificate ? nil : try certificate(&reader, invocation)
     }
 
-    private func certificate(_ reader: inout SecretReader) throws -> ClientCertificate? {
+    /// Warns of a certificate that no provider accepts now.
+    private static func warn(of subject: String, from start: Date?, until end: Date, _ invocation: Invocation) {
+        guard let problem = CertificateCheckup.problem(from: start, until: end, now: invocation.now) else { return }
+        invocation.warn("\(subject) \(problem), so the provider will not accept it")
+    }
+
+    private func certificate(
+        _ reader: inout SecretReader, _ invocation: Invocation
+    ) throws -> ClientCertificate? {
         guard let clientCertificate, let clientCertificateKey else {
             guard clientCertificate == nil, clientCertificateKey == nil else {
                 throw Failure.usage(
@@ -192,7 +214,11 @@ extension ClientAuthenticationOptions {
                 "\(Printable.path(clientCertificate)) (--client-certificate) is not a certificate in PEM form",
                 hint: "it begins with -----BEGIN CERTIFICATE-----")
         }
-        return try ClientCertificate(chainPEM: chain, keyPEM: key)
+        let certificate = try ClientCertificate(chainPEM: chain, keyPEM: key)
+        Self.warn(
+            of: "the client certificate", from: certificate.notValidBefore, until: certificate.notValidAfter, invocation
+        )
+        return certificate
     }
 
     /// A PEM file that holds another key than the one needed.
@@ -203,8 +229,17 @@ extension ClientAuthenticationOptions {
                 "write it without, into a private file: (umask 077; openssl pkey -in FILE -out client.key)"
             )
         }
+        let count = pem.split(whereSeparator: \.isNewline).count {
+            $0.hasPrefix("-----BEGIN ") && $0.contains("PRIVATE KEY-----")
+        }
+        guard count < 2 else {
+            return ("file has \(count) private keys", "give one key alone, with its own certificate if it has one")
+        }
         guard !pem.contains("PRIVATE KEY") else { return nil }
         if pem.contains("PUBLIC KEY") { return ("is a public key", "give the private key that belongs to it") }
+        if pem.contains("CERTIFICATE REQUEST-----") {
+            return ("is a certificate request", "give the private key with which it was made")
+        }
         if pem.contains("BEGIN CERTIFICATE") {
             return ("is a certificate without a key", "give the private key of that certificate")
         }

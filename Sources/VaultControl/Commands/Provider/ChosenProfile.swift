@@ -29,6 +29,27 @@ struct ChosenProfile {
             "the profile \(profile.name) is for \(own), and not for \(Printable.shortened(issuer, to: 200))")
     }
 
+    /// What the profile's provider is known to refuse. A profile may be out of date, so this is not refused.
+    ///
+    /// - Parameter policy: nil if it is not given.
+    static func warn(
+        of method: String, _ policy: DPoPPolicy?, notIn profile: ProviderProfile, _ invocation: Invocation
+    ) {
+        let known = profile.authenticationMethods
+        if !known.isEmpty, !known.contains(method) {
+            invocation.warn(
+                "the profile \(profile.name) does not list the client authentication \(method); it lists: "
+                    + known.joined(separator: ", "))
+        }
+        switch (profile.keyBinding, policy) {
+        case (.never, .required?):
+            invocation.warn("the profile \(profile.name) says that its provider has no DPoP, and you require it")
+        case (.required, .never?):
+            invocation.warn("the profile \(profile.name) requires DPoP, and you leave it out")
+        default: break
+        }
+    }
+
     /// A built-in profile.
     ///
     /// - Parameter words: what a name follows where it is typed, for the hints.

@@ -78,7 +78,8 @@ struct ProviderAddCommand: VaultCommand {
             }
             let authentication = try client.authentication(
                 client.method(preferring: chosen.profile), chosen.profile, &reader, invocation)
-            let certificate = try client.tokenCertificate(beside: authentication.methodName, &reader)
+            ChosenProfile.warn(of: authentication.methodName, settings.dpop, notIn: chosen.profile, invocation)
+            let certificate = try client.tokenCertificate(beside: authentication.methodName, &reader, invocation)
             var registration = try await registration(authentication, certificate, access, chosen.profile)
             registration.profile = chosen.profile.name
             registration.profileDocument = chosen.document
@@ -86,40 +87,52 @@ struct ProviderAddCommand: VaultCommand {
                 try client.further.secrets(after: authentication.methodName, authentication, &reader) ?? []
             return try await add(registration, to: vault)
         }
-        guard !dryRun else { return try plan(provider, invocation) }
-        try invocation.emit(ProviderView.record(provider))
+        if dryRun { try plan(provider, invocation) } else { try invocation.emit(ProviderView.record(provider)) }
+        noteGaps(of: provider, chosen.profile, invocation)
+        if provider.authorizationEndpoint != nil, !dryRun {
+            invocation.hint(
+                "next, log a user in: vaultctl login begin --user ID --provider \(Printable.argument(provider.name))")
+        }
+    }
+
+    /// Says what this provider cannot do as it is: also before it is added.
+    private func noteGaps(of provider: Provider, _ profile: ProviderProfile, _ invocation: Invocation) {
         if provider.revocationEndpoint == nil {
             invocation.note("note: the provider has no revocation endpoint, so logging out cannot end its grants")
         }
         if provider.authorizationEndpoint == nil, provider.deviceAuthorizationEndpoint == nil {
+            let update = dryRun ? "" : "vaultctl provider update \(Printable.argument(provider.name)) "
             invocation.note(
-                "note: the provider has no authorization endpoint, so no user can log in; to add it: vaultctl provider "
-                    + "update \(Printable.argument(provider.name)) --authorization-endpoint URL")
+                "note: the provider has no authorization endpoint, so no user can log in; to add it: "
+                    + "\(update)--authorization-endpoint URL")
         }
-        if chosen.profile.clientIDIsDocument {
-            let hasDocument = (try? EndpointURL(provider.clientID.rawValue, allowsInsecureLoopback: true)) != nil
-            let command = "vaultctl provider client-metadata \(Printable.argument(provider.name))"
-            invocation.note(
-                hasDocument
-                    ? "note: the client's id is the URL of its metadata; what to serve there: \(command)"
-                    : "note: \(provider.profile) knows a client by the URL of its metadata, and this id is none: see \(command)"
-            )
-        }
+        if profile.clientIDIsDocument { noteDocument(of: provider, invocation) }
         if provider.authorizationEndpoint != nil, provider.redirectURI == nil {
             invocation.note("note: no redirect URI was given, so login begin needs --redirect-uri URL")
         }
         if provider.authorizationEndpoint != nil,
-            !chosen.profile.usesPKCE(publicClient: provider.clientAuthentication == "none"),
-            !(chosen.profile.sendsIDToken && provider.scope?.tokens.contains("openid") == true)
+            !profile.usesPKCE(publicClient: provider.clientAuthentication == "none"),
+            !(profile.sendsIDToken && provider.scope?.tokens.contains("openid") == true)
         {
             invocation.warn(
                 "nothing protects its log-ins from the codes of others: its profile has no PKCE, and no id token is asked for"
             )
         }
-        if provider.authorizationEndpoint != nil {
-            invocation.hint(
-                "next, log a user in: vaultctl login begin --user ID --provider \(Printable.argument(provider.name))")
+    }
+
+    /// The command that shows the document needs the provider in the vault.
+    private func noteDocument(of provider: Provider, _ invocation: Invocation) {
+        let hasDocument = (try? EndpointURL(provider.clientID.rawValue, allowsInsecureLoopback: true)) != nil
+        let command = "vaultctl provider client-metadata \(Printable.argument(provider.name))"
+        guard !hasDocument else {
+            if !dryRun {
+                invocation.note("note: the client's id is the URL of its metadata; what to serve there: \(command)")
+            }
+            return
         }
+        invocation.note(
+            "note: \(provider.profile) knows a client by the URL of its metadata, and this id is none"
+                + (dryRun ? "" : ": see \(command)"))
     }
 
     /// Adds the provider; with `--dry-run` everything is checked in the same way, and undone.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FoundationEssentials
 import HTTPTypes
 import OAuthClient
 import TokenVault
@@ -11,7 +12,8 @@ struct ProviderTestCommand: VaultCommand {
             vaultctl provider test acme
 
             Fetches the provider's metadata, if the vault knows its issuer, and compares. Then it asks the token endpoint \
-            for nothing, which has to answer that something is missing. Sends no token and no secret. The exit code is 9 if \
+            for nothing, which has to answer that something is missing; a client certificate is shown. Sends no token and no \
+            secret. The exit code is 9 if \
             the provider cannot be reached, or something that a log-in needs is missing.
 
             An endpoint that depends on a value of each log-in, such as {shop}, is tested with --variable shop=acme.
@@ -28,18 +30,20 @@ struct ProviderTestCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
-        let (provider, profile) = try await access.open { vault in
-            await (
-                try vault.provider(named: tenant.provider(name)), try vault.profile(ofProvider: tenant.provider(name))
+        let (provider, profile, certificate) = try await access.open { vault in
+            let name = tenant.provider(name)
+            return await (
+                try vault.provider(named: name), try vault.profile(ofProvider: name),
+                try vault.certificate(ofProvider: name)
             )
         }
         let given = try variables.values
         let values = given.isEmpty ? [:] : try profile.valuesForLogIn(given)
         let metadata = try await metadata(of: provider, access)
-        var findings = ProviderFindings(provider, profile, metadata)
+        var findings = ProviderFindings(provider, profile, metadata, now: invocation.now)
         if values.isEmpty, !profile.variables.isEmpty { findings.noteVariables(of: provider, profile) }
         if let endpoint = try? provider.tokenEndpoint.filled(with: values),
-            let outage = await outage(of: endpoint, provider, access)
+            let outage = await outage(of: endpoint, showing: certificate, access)
         {
             findings.add(outage)
         }
@@ -70,6 +74,9 @@ struct ProviderTestCommand: VaultCommand {
         for finding: ProviderFindings.Finding, _ provider: Provider, _ metadata: ServerMetadata?
     ) -> String {
         guard let option = finding.option else { return "try again later" }
+        guard !finding.mayPass else {
+            return "check that the server runs, and the network; if it has moved: \(change) \(option)"
+        }
         let isNew =
             metadata.map {
                 $0.tokenEndpoint != provider.tokenEndpoint || $0.authorizationEndpoint != provider.authorizationEndpoint
@@ -78,17 +85,17 @@ struct ProviderTestCommand: VaultCommand {
         return "change it: \(change) \(option)" + (isNew ? "; --rediscover asks it again" : "")
     }
 
-    /// Why the token endpoint does not work; nil if it works, or if only clients with a certificate can ask it.
+    /// Why the token endpoint does not work; nil if it works.
     private func outage(
-        of endpoint: EndpointURL, _ provider: Provider, _ access: VaultAccess
+        of endpoint: EndpointURL, showing certificate: ClientCertificate?, _ access: VaultAccess
     ) async -> ProviderFindings.Finding? {
-        guard provider.certificate == nil, let transport = try? access.makeTransport() else { return nil }
+        guard let transport = try? access.makeTransport() else { return nil }
         let request = HTTPRequest(
             method: .post, scheme: endpoint.scheme, authority: endpoint.authority, path: endpoint.requestTarget,
             headerFields: [.contentType: "application/x-www-form-urlencoded", .accept: "application/json"])
         let answer: Result<HTTPReply, HTTPTransportError>
         do throws(HTTPTransportError) {
-            answer = .success(try await transport.send(request, body: [], limits: .init()))
+            answer = .success(try await transport.send(request, body: [], limits: .init(), showing: certificate))
         } catch {
             answer = .failure(error)
         }
@@ -96,7 +103,8 @@ struct ProviderTestCommand: VaultCommand {
         let name = "the token endpoint, \(Printable.shortened(endpoint.rawValue, to: 200)),"
         let option = "--token-endpoint URL"
         switch answer {
-        case .failure(let error): return .init(text: "\(name) cannot be reached: \(error)", option: option)
+        case .failure(let error):
+            return .init(text: "\(name) cannot be reached: \(error)", option: option, mayPass: true)
         case .success(let reply):
             switch reply.response.status.code {
             case let status where status >= 500: return .init(text: "\(name) answers \(status)")
@@ -136,15 +144,25 @@ struct ProviderFindings {
     struct Finding {
         var isFatal = true
         let text: String
-        /// What mends it, after `provider update NAME`; nil if it may pass.
+        /// What mends it, after `provider update NAME`; nil if nothing does there.
         var option: String?
+        /// Whether it is probably no fault of the registration.
+        var mayPass = false
 
         var record: OutputRecord { [.data("missing", isFatal), .data("text", text)] }
     }
 
     private(set) var all: [Finding] = []
 
-    init(_ provider: Provider, _ profile: ProviderProfile, _ metadata: ServerMetadata?) {
+    init(_ provider: Provider, _ profile: ProviderProfile, _ metadata: ServerMetadata?, now: Date) {
+        if let certificate = provider.certificate,
+            let problem = CertificateCheckup.problem(
+                from: certificate.notValidBefore, until: certificate.notValidAfter, now: now)
+        {
+            missing(
+                "the client certificate \(problem)",
+                "--client-certificate PATH --client-certificate-key PATH")
+        }
         if provider.authorizationEndpoint == nil {
             missing("no authorization endpoint, so no user can log in", "--authorization-endpoint URL")
         }

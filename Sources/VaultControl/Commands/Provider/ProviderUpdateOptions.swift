@@ -71,13 +71,24 @@ struct ProviderUpdateOptions: ParsableArguments {
             if method != provider.clientAuthentication || method.isByCertificate || !isCertificateAlone {
                 change.authentication = try client.authentication(method, known, &reader, access.invocation)
             }
-            if let certificate = try client.tokenCertificate(beside: method, &reader) {
+            if let certificate = try client.tokenCertificate(beside: method, &reader, access.invocation) {
                 change.tokenCertificate = .set(certificate)
             }
         }
-        if remove.contains(.clientCertificate) { change.tokenCertificate = .remove }
-        change.bindsTokensToCertificate = settings.certificateBoundTokens
         let method = change.authentication?.methodName ?? provider.clientAuthentication
+        if isProfileChosen || change.authentication != nil || settings.dpop != nil {
+            ChosenProfile.warn(of: method, settings.dpop, notIn: known, access.invocation)
+        }
+        if remove.contains(.clientCertificate) {
+            guard !method.isByCertificate else {
+                throw Failure.usage(
+                    "the client authenticates with this certificate (\(method)), so it cannot be removed",
+                    hint: "replace it: --client-certificate PATH --client-certificate-key PATH; or name "
+                        + "another method, too: --client-auth METHOD")
+            }
+            change.tokenCertificate = .remove
+        }
+        change.bindsTokensToCertificate = settings.certificateBoundTokens
         if dropFurtherClientSecrets { change.alternativeSecrets = [] }
         change.addedSecrets = try client.further.secrets(after: method, change.authentication, &reader) ?? []
         settings.noteSecretEnd(client.further, access.invocation)

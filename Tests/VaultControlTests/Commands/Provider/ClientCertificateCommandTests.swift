@@ -100,6 +100,54 @@ struct ClientCertificateCommandTests {
         }
     }
 
+    /// Nothing listens at its token endpoint, either.
+    @Test func expiredCertificateIsWarnedAboutAndMissing() async throws {
+        let now = Date()
+        let certificate = try TestCertificate(
+            "bank", validity: now.addingTimeInterval(-86_400 * 10)...now.addingTimeInterval(-86_400 * 3))
+        let harness = try Harness()
+        try await harness.run("init")
+        let adding = ["provider", "add", "bank", "--client-id", "c", "--token-endpoint", "https://127.0.0.1:1/token"]
+        let options = try Self.files(certificate, "bank", harness)
+        let warning = "warning: the client certificate expired 3 days ago"
+        #expect(try await harness.run(adding + options + ["--dry-run"]).error.contains(warning))
+        let added = try await harness.run(adding + options)
+        #expect(added.status == 0 && added.error.contains(warning), "\(added.error)")
+        let tested = try await harness.run("provider", "test", "bank", "-v")
+        #expect(tested.status == 9)
+        #expect(tested.output.contains("missing\tthe client certificate expired 3 days ago"), "\(tested.output)")
+        #expect(tested.output.contains("/token, cannot be reached: "), "\(tested.output)")
+        #expect(tested.error.contains("request: POST https://127.0.0.1:1/token"), "\(tested.error)")
+        let removed = try await harness.run("provider", "update", "bank", "--remove", "client-certificate", "--yes")
+        #expect(removed.status == 1)
+        #expect(removed.error.contains("the client authenticates with this certificate"), "\(removed.error)")
+    }
+
+    @Test func certificateOfAnotherClientKeyIsRefused() async throws {
+        let (one, other) = (try TestCertificate("one"), try TestCertificate("other"))
+        let harness = try Harness()
+        try await harness.run("init")
+        let mixed = try harness.file("mixed.pem", one.keyPEM + "\n" + other.pem)
+        let refused = try await harness.run(
+            "provider", "add", "p", "--client-id", "c", "--issuer", "https://a.example", "--token-endpoint",
+            "https://a.example/token", "--client-key-file", mixed)
+        #expect(refused.status == 1)
+        #expect(refused.error.contains("the key of the client certificate does not belong to it"), "\(refused.error)")
+    }
+
+    /// An assertion for the token endpoint needs no issuer, and one for the issuer does.
+    @Test(arguments: [("token-endpoint", 0), ("issuer", 1)])
+    func audienceOfTheTokenEndpointNeedsNoIssuer(_ audience: String, _ status: Int32) async throws {
+        let harness = try Harness()
+        try await harness.run("init")
+        let key = try harness.file("client.pem", TestCertificate("client").keyPEM)
+        let added = try await harness.run(
+            "provider", "add", "p", "--client-id", "c", "--token-endpoint", "https://a.example/token",
+            "--client-key-file", key, "--assertion-audience", audience)
+        #expect(added.status == status, "\(added.error)")
+        #expect(status == 0 || added.error.contains("private_key_jwt needs the provider's issuer"))
+    }
+
     @Test(arguments: [(400, "ok"), (31, "ok"), (29, "warning"), (-1, "problem")])
     func doctorWarnsBeforeTheEnd(_ days: Int, _ level: String) async throws {
         let now = Date()
