@@ -36,13 +36,9 @@ extension DeviceAuthorization {
 
     /// Nil if a member is missing, or is unfit to show to a person.
     init?(_ body: ReplyBody) {
-        guard let code = body["device_code"].text.flatMap({ try? DeviceCode($0) }),
-            let userCode = body["user_code"].text, userCode.utf8.count <= 128,
-            userCode.utf8.allSatisfy({ (0x20...0x7E).contains($0) }),
-            // The name in older drafts, still used by Google.
-            let uri = Self.address(body["verification_uri"]) ?? Self.address(body["verification_url"])
+        guard let code = Self.code(in: body), let userCode = Self.userCode(in: body), let uri = Self.address(in: body)
         else { return nil }
-        let lifetime = ReplyLifetime(body, LifetimeMember.access, startedAt: 0).duration ?? Self.usualLifetime
+        let lifetime = Self.lifetime(in: body)
         guard lifetime > .zero else { return nil }
         let interval = ReplyLifetime(body, [LifetimeMember("interval", .seconds)], startedAt: 0).duration
         self.init(
@@ -50,6 +46,39 @@ extension DeviceAuthorization {
             verificationURIComplete: Self.address(body["verification_uri_complete"]),
             expiresIn: min(lifetime, Self.longestLifetime),
             interval: min(max(interval ?? Self.usualInterval, Self.intervals.lowerBound), Self.intervals.upperBound))
+    }
+
+    /// What came in place of codes, for people.
+    fileprivate static func fault(of reply: HTTPReply, _ body: ReplyBody) -> String {
+        if (300...399).contains(reply.response.status.code) { return "a redirect, which is not followed" }
+        if body.isEmpty { return "an empty reply" }
+        if reply.body.isWebPage { return "a web page (HTML)" }
+        let member =
+            code(in: body) == nil
+            ? "device_code"
+            : userCode(in: body) == nil
+                ? "user_code" : address(in: body) == nil ? "verification_uri" : "expires_in"
+        return "a reply without a usable \(member)"
+    }
+
+    private static func code(in body: ReplyBody) -> DeviceCode? {
+        body["device_code"].text.flatMap { try? DeviceCode($0) }
+    }
+
+    private static func userCode(in body: ReplyBody) -> String? {
+        guard let code = body["user_code"].text, code.utf8.count <= 128,
+            code.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
+        else { return nil }
+        return code
+    }
+
+    /// `verification_url` is the name in older drafts, still used by Google.
+    private static func address(in body: ReplyBody) -> EndpointURL? {
+        address(body["verification_uri"]) ?? address(body["verification_url"])
+    }
+
+    private static func lifetime(in body: ReplyBody) -> Duration {
+        ReplyLifetime(body, LifetimeMember.access, startedAt: 0).duration ?? usualLifetime
     }
 
     private static func address(_ field: ReplyField) -> EndpointURL? {
@@ -67,8 +96,9 @@ extension DeviceAuthorizationOutcome {
             return
         }
         let error: OAuthErrorCode? = if case .code(let code) = ReplyError(body, binding.rules) { code } else { nil }
+        let fault = error == nil && status < 400 ? DeviceAuthorization.fault(of: reply, body) : nil
         let answer = ProviderAnswer(
-            status: status, error: error, message: body["error_description"].text.map(ServerMessage.init),
+            status: status, error: error, message: (body["error_description"].text ?? fault).map(ServerMessage.init),
             hiding: [binding.authentication.secret?.reveal()].compactMap(\.self))
         guard status < 500, status != 429, let error else {
             self = .failed(nil, answer, retryAfter: retryAfter)

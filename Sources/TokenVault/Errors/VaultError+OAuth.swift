@@ -24,7 +24,8 @@ extension VaultError {
         case .nonceRequired, .invalidProof:
             self.init(.tryLater, "the provider did not take the proof of the log-in's key", hint: again, answer: answer)
         case .scopeRefused:
-            self.init(.logInRefused, "the provider refused the scope", hint: again, answer: answer)
+            self.init(
+                .logInRefused, "the provider refused the scope", hint: "check the scope of this log-in", answer: answer)
         case .dead:
             self.init(.logInRefused, "the provider refused the authorization code", hint: again, answer: answer)
         case .partial(let tokens) where tokens.cause == .wrongTokenType:
@@ -86,8 +87,17 @@ extension VaultError {
         } catch {
             switch error.code {
             case .refused:
+                let answer = ProviderAnswer(error)
+                // The same log-in would be refused again.
+                let lasting: Set<OAuthErrorCode> = [
+                    .invalidScope, .invalidTarget, .invalidRequest, .unsupportedResponseType,
+                ]
+                let isOfRequest = answer?.error.map(lasting.contains) ?? false
                 throw VaultError(
-                    .logInRefused, error.description, hint: "begin the log-in again", answer: ProviderAnswer(error))
+                    .logInRefused, error.description,
+                    hint: isOfRequest
+                        ? "check the scope and the parameters of this log-in, and begin it again"
+                        : "begin the log-in again", answer: answer)
             case .issuerMismatch, .missingIssuer:
                 throw VaultError(.protocolViolation, error.description, answer: ProviderAnswer(error))
             default:

@@ -208,9 +208,12 @@ extension VaultError {
                 hint: "check the scope and the parameters of this log-in", answer: answer)
         case .failed(let error?, _, _) where error.phase == .notSent: self.init(unsent: error.code)
         case .failed(let error, let answer, let retryAfter):
+            // A server that answers, and neither fails nor refuses, answers in the same way again.
+            let isElsewhere = answer?.status.map { $0 < 400 } ?? false
             self.init(
                 error == nil ? .tryLater : .network, "the provider gave no device code",
-                hint: "begin the log-in again", retryAfter: retryAfter, answer: answer)
+                hint: isElsewhere ? "check the provider's device authorization endpoint" : "begin the log-in again",
+                retryAfter: retryAfter, answer: answer)
         case .accepted:
             self.init(.protocolViolation, "the provider's reply cannot be used")
         }
