@@ -11,6 +11,8 @@ extension SystemError {
     package static var notDirectory: SystemError { SystemError(Errno.notDirectory) }
     package static var tooManyLinks: SystemError { SystemError(Errno.tooManySymbolicLinkLevels) }
     package static var nameTooLong: SystemError { SystemError(Errno.fileNameTooLong) }
+    /// The file is no program, or a script without an interpreter in its first line.
+    package static var notExecutable: SystemError { SystemError(Errno.execFormatError) }
     package static var crossesFileSystems: SystemError { SystemError(Errno.improperLink) }
 
     // MARK: Permission

@@ -26,7 +26,8 @@ struct KeyInUse {
         switch key {
         case .command(let arguments), .wrapped(let arguments):
             arguments.dropFirst().first {
-                !$0.isEmpty && !"/-".contains($0.prefix(1)) && ($0.contains(".") || NamedFile($0).exists)
+                !$0.isEmpty && !"/-{[".contains($0.prefix(1)) && !$0.contains("://")
+                    && ($0.contains(".") || NamedFile($0).exists)
             }
         default: nil
         }

@@ -11,9 +11,10 @@ enum ProgramArguments {
     ///   - name: the option or variable, for errors.
     ///   - example: an example, also for errors.
     static func parse(_ text: String, _ name: String, example: String = key) throws(Failure) -> [String] {
-        guard let arguments = try? JSONDecoder().decode([String].self, from: Data(text.utf8)), !arguments.isEmpty else {
+        let arguments = try? JSONDecoder().decode([String].self, from: Data(text.utf8))
+        guard let arguments, !arguments.isEmpty else {
             throw .usage(
-                "\(name) is not a JSON array of texts",
+                arguments == nil ? "\(name) is not a JSON array of texts" : "\(name) is an empty JSON array",
                 hint: "for example: \(name)\(name.hasPrefix("-") ? " " : "=")'\(example)'")
         }
         return arguments

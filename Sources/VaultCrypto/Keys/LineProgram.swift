@@ -29,7 +29,7 @@ package final class LineProgram {
         do throws(SystemError) {
             try process.start(program.arguments, environment: program.environment, streams: streams.its)
         } catch {
-            throw program.failed("cannot be started: \(error.text)")
+            throw program.failed("cannot be started: \(error.wordsOfStart)")
         }
     }
 

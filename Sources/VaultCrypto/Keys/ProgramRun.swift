@@ -22,7 +22,7 @@ import Platform
         } catch {
             throw VaultCryptoError(
                 .keySourceFailed,
-                "the program \(KeyFileReader.shown(arguments[0])) cannot be started: \(error.text)")
+                "the program \(KeyFileReader.shown(arguments[0])) cannot be started: \(error.wordsOfStart)")
         }
     }
 
@@ -104,5 +104,16 @@ import Platform
     private static func wipe(_ bytes: inout [UInt8]) {
         let count = bytes.count
         unsafe bytes.withUnsafeMutableBytes { if let start = $0.baseAddress { unsafe sodium_memzero(start, count) } }
+    }
+}
+
+extension SystemError {
+    /// Why a program that is there cannot be started.
+    var wordsOfStart: String {
+        switch self {
+        case .notFound: "the interpreter in its first line does not exist"
+        case .notExecutable: "its first line must name an interpreter, such as #!/bin/sh"
+        default: text
+        }
     }
 }
