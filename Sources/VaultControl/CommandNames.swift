@@ -85,6 +85,7 @@ enum CommandNames {
         "login remove-all": "end several logins: vaultctl login end --by remove --user ID, or --provider NAME",
         "login end-all": "end several logins: vaultctl login end --user ID, or --provider NAME",
         "user logout": "end the user's logins: vaultctl login end --user ID",
+        "user log-out": "end the user's logins: vaultctl login end --user ID",
         "user revoke": "end the user's logins: vaultctl login end --user ID",
         "user rename":
             "a user's id stays: log the user in under the new one: vaultctl login begin --user ID --provider NAME",

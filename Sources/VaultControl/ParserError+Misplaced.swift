@@ -160,6 +160,10 @@ extension ParserError {
             return "a label goes with its option: --label "
                 + (SecretArguments.mayBeSecret(word) ? "TEXT" : Printable.shortened(word))
         }
+        // `login show user alice`
+        if place == "login", let index = arguments.lastIndex(of: word), index > 0, arguments[index - 1] == "user" {
+            return "a user goes with an option: --user \(Printable.shortened(word))"
+        }
         return "it takes one <\(place)>: "
             + (place == "target" ? "leave \(Printable.shortened(word)) out" : "run it for each")
     }

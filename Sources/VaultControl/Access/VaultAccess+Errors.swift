@@ -183,7 +183,7 @@ extension VaultAccess {
         // Changing the mode does not help if the file is not a key.
         let found = FileKind(file.path)
         let isOther =
-            [.directory, .notAFile].contains(found)
+            [.directory, .notAFile, .known("an age recipient")].contains(found)
             || file.noun == "key file" && ![nil, .keyFile, .keyFileWithMark].contains(found)
         guard error.code != .keyUnsafe || isOther else {
             let isNamed = key.origin.hasPrefix("--")
@@ -194,9 +194,11 @@ extension VaultAccess {
         let kind = isTheVault ? .vault : found ?? .unknown
         guard kind != (file.noun == "key file" ? FileKind.keyFile : .identity) else {
             let hint =
-                error.message.contains("carriage return")
-                ? "\(error.hint ?? ""); the key itself is unharmed: "
-                    + "sed -i 's/\\r$//' \(Printable.path(file.path))" : error.hint
+                error.code == .keyTruncated && isForNew(place, key)
+                ? Self.newKeyFile
+                : error.message.contains("carriage return")
+                    ? "\(error.hint ?? ""); the key itself is unharmed: "
+                        + "sed -i 's/\\r$//' \(Printable.path(file.path))" : error.hint
             return Failure(
                 error.code, error.message.replacing("the \(file.noun)", with: key.words, maxReplacements: 1),
                 hints: hint.map { [$0] } ?? [])

@@ -129,15 +129,18 @@ struct InitCommand: VaultCommand {
             let problem = PathProblem("vault", at: path, from: try access.vaultPlace.origin, advice: "check --vault")
         else { return }
         throw isLink
-            ? Failure(.usage, code: "vaultExists", problem.message, hints: problem.hints)
+            ? Failure(
+                .usage, code: "vaultExists",
+                "no vault can be made at \(Printable.path(path)): it is a symbolic link that leads nowhere",
+                hints: problem.hints)
             : Failure(.machine, code: "storageFailed", problem.message, hints: problem.hints)
     }
 
     /// The error for output that did not arrive. The vault is there.
     private static func unreported(_ error: any Error, _ path: String, _ keyFile: String?) -> Failure {
         var failure = Failure(error)
-        let made = Printable.path(path) + (keyFile.map { " and its key file \(Printable.path($0))" } ?? "")
-        failure.hints.append("the vault \(made) was created: do not run init again")
+        let made = keyFile.map { " and its key file \(Printable.path($0)) were" } ?? " was"
+        failure.hints.append("the vault \(Printable.path(path))\(made) created: do not run init again")
         return failure
     }
 

@@ -21,7 +21,7 @@ extension Failure {
 
     private static func isOfNetwork(_ error: any Error) -> Bool {
         if let failure = error as? Failure {
-            return ["connect", "dns", "tls", "timeout", "reset"].contains(failure.cause)
+            return ["connect", "dns", "tls", "timeout", "reset", "proxy"].contains(failure.cause)
         }
         let failure: HTTPTransportError.Code? =
             switch error {
@@ -31,6 +31,6 @@ extension Failure {
             default: nil
             }
         guard let failure else { return false }
-        return [.connect, .dns, .tls, .timeout, .reset].contains(failure)
+        return [.connect, .dns, .tls, .timeout, .reset, .proxy].contains(failure)
     }
 }

@@ -25,6 +25,12 @@ enum RevocationView {
                 "\(Count.of(unreadable, "damaged login")) could not be revoked; the grants stay valid at the provider"
             )
         }
+        let unsupported = report.results.count { $0.outcome == .unsupported }
+        if unsupported > 0 {
+            invocation.warn(
+                "\(Count.of(unsupported, "grant")) could not be revoked, because the provider has no way to do that, "
+                    + "and \(unsupported == 1 ? "stays" : "stay") valid there")
+        }
         if report.results.contains(where: { $0.outcome == .ownedBySource }) {
             invocation.warn(
                 "a grant was not revoked, because another system uses it, from which the login was imported or to which "

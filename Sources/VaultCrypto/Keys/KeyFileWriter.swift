@@ -22,7 +22,10 @@ struct KeyFileWriter {
 
     private var exists: VaultCryptoError {
         VaultCryptoError(
-            .keyFileExists, "there is already a file at \(KeyFileReader.shown(path))",
+            .keyFileExists,
+            NamedFile(path).exists
+                ? "there is already a file at \(KeyFileReader.shown(path))"
+                : "there is already a symbolic link at \(KeyFileReader.shown(path)), which leads nowhere",
             hint: "a key file is never overwritten; choose another path")
     }
 

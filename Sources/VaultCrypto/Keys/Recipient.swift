@@ -31,7 +31,8 @@ package struct Recipient: Hashable, Sendable {
     }
 
     private static func refusal(of text: String) -> VaultCryptoError {
-        if text.uppercased().hasPrefix(Identity.prefix) {
+        // The whole file of an identity has comments before it.
+        if text.uppercased().contains(Identity.prefix) {
             return VaultCryptoError(
                 .recipientMalformed, "this is a secret identity, but its recipient is needed",
                 hint:

@@ -96,12 +96,14 @@ extension VaultContext {
 
 extension StoreError {
     /// The key that opened the vault proves nothing about its origin.
-    package static func unpinned(_ reason: String) -> StoreError {
+    ///
+    /// - Parameter hint: nil if the pin can be written.
+    package static func unpinned(_ reason: String, hint: String? = nil) -> StoreError {
         StoreError(
             .keyUnavailable(.keySourceFailed),
             "the key opened a vault that anyone could have made, and nothing on this machine proves that it is yours: \(reason)",
-            hint:
-                "if you know where the vault comes from: vaultctl key pin, with the same key. Or open it by its key file or "
+            hint: hint
+                ?? "if you know where the vault comes from: vaultctl key pin, with the same key. Or open it by its key file or "
                 + "passphrase, or name its witness")
     }
 }

@@ -108,7 +108,10 @@ struct KeyAddCommand: VaultCommand {
         guard access.invocation.console.inputIsTerminal else {
             throw Failure.usage(
                 "no new key specified",
-                hint: "use --new-key-file PATH, --recipient age1... or --new-passphrase-file PATH")
+                hint: access.options.wrapCommand == nil
+                    ? "use --new-key-file PATH, --recipient age1..., --new-wrap-command JSON or --new-passphrase-file PATH"
+                    : "--wrap-command names a key that opens the vault already; the one to add: --new-wrap-command JSON"
+            )
         }
         return (.passphrase(Passphrase(try access.newPassphrase(&reader, orFile: "--new-key-file"))), nil)
     }

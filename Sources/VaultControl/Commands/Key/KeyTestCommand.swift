@@ -29,7 +29,8 @@ struct KeyTestCommand: VaultCommand {
             } catch let error as VaultError where error.code == .wrongKey {
                 throw Failure(
                     .wrongKey, "the key that you specified opens the vault by another slot, not by \(id)",
-                    hints: ["specify the key of that slot: --key-file, --passphrase-file or --identity"])
+                    hints: ["specify the key of that slot: --key-file, --passphrase-file, --identity or --wrap-command"]
+                )
             }
             if let reason = vault.readOnlyReason { invocation.warn("the proof is not recorded: \(reason)") }
             return try await VaultAccess.keySlot(id.description, of: vault)
