@@ -88,7 +88,17 @@ extension LoginState {
     private func isTaken(by imported: ImportedLogin) -> Bool {
         guard provider == imported.provider, isLiving else { return false }
         if let subject = imported.subject, session.subject == subject { return true }
-        return hasChain(of: imported)
+        return hasChain(of: imported) || hasHadTokens(of: imported)
+    }
+
+    /// Whether the login once came with these tokens: the row is an old copy under another name, and what the vault has
+    /// renewed since would end with a renewal of its refresh token.
+    private func hasHadTokens(of imported: ImportedLogin) -> Bool {
+        guard let origin = session.origin else { return false }
+        // Rows of one source may share an access token, which no renewal spends.
+        guard imported.refreshToken != nil || origin.source != imported.source else { return false }
+        let tokens = imported.tokens
+        return origin.tokens == tokens || origin.hasLeft(tokens)
     }
 
     /// Sources are also read from copies, and a copy may be older than an earlier reading. Expiries prove nothing here:
@@ -132,10 +142,11 @@ extension LoginState {
     /// The chain belongs to another system from now on: this vault renews it no longer. For a login without an
     /// ``ExportObstacle``.
     package mutating func returnToSource(_ source: String, now: Timestamp) {
-        let tokens = ownTokens
-        let former = session.origin.flatMap { $0.source == source ? $0 : nil }
+        let former = session.origin
+        let row = former?.source == source ? former?.row : nil
         var origin = ImportOrigin(
-            source: source, row: former?.row ?? handle.bytes, tokens: tokens, owner: .source, takenAt: now)
+            source: source, row: row ?? handle.bytes, tokens: ownTokens, owner: .source, takenAt: now)
+        // Old copies of another source are still recognised.
         if let former { origin.keepFormer(former) }
         origin.assumedIssue = session.isIssueAssumed ? session.obtainedAt : nil
         session.origin = origin

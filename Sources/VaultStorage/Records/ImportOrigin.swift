@@ -45,7 +45,7 @@ extension ImportOrigin {
     /// Whether the source once had these tokens and has replaced them.
     package func hasLeft(_ tokens: Bytes16) -> Bool { formerTokens.contains(tokens.firstWord) }
 
-    /// Takes over the former tokens that another record of the same row knows.
+    /// Takes over the former tokens that another record of the same login knows.
     package mutating func keepFormer(_ origin: ImportOrigin) {
         var former = origin.formerTokens
         if origin.tokens != tokens { former.insert(origin.tokens.firstWord, at: 0) }

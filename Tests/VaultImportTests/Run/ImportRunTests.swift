@@ -81,6 +81,24 @@ struct ImportRunTests {
         }
     }
 
+    /// A second login with spent tokens would end the grant of the first.
+    @Test func anOldCopyUnderAnotherNameAddsNothing() async throws {
+        let scene = try await ImportScene()
+        let text = SampleRow(subject: nil, expires: -10).text
+        try await scene.run(text, .take)
+        scene.transport.fallback = .freshTokens()
+        _ = try await scene.users.accessToken(userId: "u1")
+        for purpose in [ImportRunOptions.Purpose.hold, .take] {
+            let rows = try await scene.run(text, purpose, name: "wbe").rows
+            #expect(rows.map(\.outcome) == [.rejected(.alreadyThere)], "\(purpose)")
+        }
+        // Once it has left for another system, its own former name is such a name, too.
+        let (login, now) = (try await scene.login(), scene.vault.now)
+        _ = try await scene.vault.store.updateLogin(login.id.handle) { $0.returnToSource("export", now: now) }
+        #expect(try await scene.run(text).rows.map(\.outcome) == [.rejected(.alreadyThere)])
+        #expect(scene.transport.requestCount == 1)
+    }
+
     @Test func rowGoneFromTheSourceIsMissingUntilItReturns() async throws {
         let scene = try await ImportScene()
         let (one, other) = (SampleRow(), SampleRow(user: "u2", subject: "s2", access: "a2", refresh: "r2"))

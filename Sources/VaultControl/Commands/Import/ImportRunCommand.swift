@@ -59,6 +59,7 @@ struct ImportRunCommand: VaultCommand {
         var held = 0
         let (pass, isQuiet) = try await VaultAccess(global, invocation).open { vault in
             known = try await vault.providers(of: self.source.tenant.tenant?.tenant).map(\.name)
+            try await KnownSources.warn(ofNew: name, in: vault, invocation)
             var pass = try await ImportPass(source, into: vault, options, report, invocation)
             if take, !dryRun, pass.result[.unchanged] + pass.result[.followed] > 0 {
                 held = try await KnownSources(of: vault).held(name)

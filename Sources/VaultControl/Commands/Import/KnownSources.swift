@@ -1,4 +1,5 @@
 import TokenVault
+import VaultAdministration
 import VaultImport
 
 /// The sources from which logins of this vault were imported.
@@ -6,6 +7,15 @@ struct KnownSources {
     private let status: [ImportStatus]
 
     init(of vault: Vault) async throws { status = try await vault.importStatus() }
+
+    /// Warns of a name that is new beside others: a misspelt one makes an old copy of a source look like a new source.
+    static func warn(ofNew name: String, in vault: Vault, _ invocation: Invocation) async throws {
+        // Most runs repeat one, and need not read every login for that.
+        guard try await vault.readings(of: name, limit: 1).isEmpty else { return }
+        let known = try await KnownSources(of: vault)
+        guard !known.status.isEmpty, !known.contains(name) else { return }
+        invocation.warn("\(known.words(name)); \(known.advice(name))")
+    }
 
     func contains(_ name: String) -> Bool { status.contains { $0.source == name } }
 

@@ -126,6 +126,20 @@ import VaultControl
         }
     }
 
+    @Test func anOldCopyUnderAMisspeltNameAddsNothing() async throws {
+        try await World.with { world in
+            let grant = try #require(world.server.issueGrant(user: "alice"))
+            let path = try world.harness.file(
+                "old.jsonl", ImportBench.line("alice", access: grant.accessToken, refresh: grant.refreshToken))
+            try await world.ok("import", "run", path, "--name", "web", "--take")
+            try await world.ok("login", "refresh", "--user", "alice")
+            let again = try await world.fails(.usage, "import", "run", path, "--name", "wbe", "--take")
+            #expect(again.error.contains("if it is the source web: --name web"), "\(again.error)")
+            #expect(again.error.contains("a source named wbe; the sources are: web"), "\(again.error)")
+            try await world.ok("login", "refresh", "--user", "alice")
+        }
+    }
+
     @Test func rowsThatCannotBeUsedAreSummedUp() async throws {
         try await World.with { world in
             let good = try Self.store(world, ["alice"]).text
