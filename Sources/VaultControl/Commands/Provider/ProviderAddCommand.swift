@@ -3,6 +3,7 @@ import FoundationEssentials
 import OAuthClient
 import TokenVault
 import VaultAdministration
+import VaultStorage
 
 struct ProviderAddCommand: VaultCommand {
     static let configuration = CommandConfiguration(
@@ -42,7 +43,14 @@ struct ProviderAddCommand: VaultCommand {
     @Flag(help: "Accept http:// on this machine, for development servers.")
     var allowInsecureLoopback = false
 
+    @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
+
+    func validate() throws {
+        if confirmation.isConfirmed, replaceDamaged == nil {
+            throw ValidationError("--yes is of no use without --replace-damaged")
+        }
+    }
 
     func run(_ invocation: Invocation) async throws {
         guard !name.unicodeScalars.contains(where: Printable.isDeceptive) else {
@@ -85,11 +93,14 @@ struct ProviderAddCommand: VaultCommand {
             registration.profileDocument = chosen.document
             registration.alternativeSecrets =
                 try client.further.secrets(after: authentication.methodName, authentication, &reader) ?? []
-            return try await add(registration, to: vault)
+            return try await add(registration, to: vault, invocation)
         }
         if dryRun { try plan(provider, invocation) } else { try invocation.emit(ProviderView.record(provider)) }
         noteGaps(of: provider, chosen.profile, invocation)
-        if provider.authorizationEndpoint != nil, !dryRun {
+        if dryRun { return }
+        if replaceDamaged != nil {
+            invocation.hint("next, see with one login whether it can still be renewed: vaultctl login refresh LOGIN")
+        } else if provider.authorizationEndpoint != nil {
             invocation.hint(
                 "next, log a user in: vaultctl login begin --user ID --provider \(Printable.argument(provider.name))")
         }
@@ -108,7 +119,7 @@ struct ProviderAddCommand: VaultCommand {
         }
         if profile.clientIDIsDocument { noteDocument(of: provider, invocation) }
         if provider.authorizationEndpoint != nil, provider.redirectURI == nil {
-            invocation.note("note: no redirect URI was given, so login begin needs --redirect-uri URL")
+            invocation.note("note: no redirect URI was given; if the provider requires one: login begin --redirect-uri URL")
         }
         if provider.authorizationEndpoint != nil,
             !profile.usesPKCE(publicClient: provider.clientAuthentication == "none"),
@@ -136,16 +147,31 @@ struct ProviderAddCommand: VaultCommand {
     }
 
     /// Adds the provider; with `--dry-run` everything is checked in the same way, and undone.
-    private func add(_ registration: ProviderRegistration, to vault: Vault) async throws -> Provider {
+    private func add(
+        _ registration: ProviderRegistration, to vault: Vault, _ invocation: Invocation
+    ) async throws -> Provider {
         do {
             guard let replaceDamaged else {
                 return try await vault.register(registration, of: tenant.tenant?.tenant, isRehearsal: dryRun)
             }
             let row = try await DamagedRowSelection.id(replaceDamaged, in: vault)
+            try await confirm(registration, replacing: row, in: vault, invocation)
             return try await vault.addProvider(registration, replacingDamaged: row, isRehearsal: dryRun)
         } catch let error as VaultError where error.code == .conflict && error.hint == "choose another name" {
             throw exists
         }
+    }
+
+    /// The damaged row cannot say which client its logins belong to, and a provider ends logins of another one.
+    private func confirm(
+        _ registration: ProviderRegistration, replacing row: DamagedRowName, in vault: Vault, _ invocation: Invocation
+    ) async throws {
+        guard try await DamagedRowSelection.content(of: row, in: vault).row.table == .provider else { return }
+        invocation.warn(
+            "the logins of \(row) will be renewed as client \(Printable.shortened(registration.clientID.rawValue)) at "
+                + "\(registration.tokenEndpoint.rawValue): if another client got them, the provider ends them")
+        guard !dryRun else { return }
+        try confirmation.require("Replace the damaged provider", isFinal: false, invocation)
     }
 
     private func registration(

@@ -163,7 +163,12 @@ struct DamageCommandTests {
             try await world.fails(.usage, "damage", "discard", row, "--confirm", row)
             let revoked = try await world.harness.run("user", "disable", "bob", "--yes")
             #expect(revoked.status == 3)
-            try await world.ok(["provider", "add", "acme", "--replace-damaged", row] + options)
+            // Nothing knows any more which client the logins belong to.
+            let replacing = ["provider", "add", "acme", "--replace-damaged", row] + options
+            let asked = try await world.fails(.usage, replacing)
+            #expect(asked.error.contains("the logins of \(row) will be renewed as client demo at "), "\(asked.error)")
+            #expect(asked.error.contains("add --yes to proceed"), "\(asked.error)")
+            try await world.ok(replacing + ["--yes"])
             try await world.ok("outbox", "retry", "--all")
             #expect(!world.server.grants.filter { $0.user == "bob" }.contains { !$0.isRevoked })
             try await world.ok("login", "refresh", "--user", "alice")
