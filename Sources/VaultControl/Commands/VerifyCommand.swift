@@ -19,7 +19,7 @@ struct VerifyCommand: VaultCommand {
         }
         try invocation.emit(record(report), text: VerificationView.text(report, invocation))
         guard report.isClean else {
-            invocation.advise("which rows cannot be opened, and what can be done: vaultctl damage list")
+            VerificationView.advise(on: report.findings, invocation)
             throw ExitRequest(status: .damaged)
         }
     }

@@ -20,6 +20,18 @@ enum VerificationView {
             + invocation.style.red("damaged") + ": \(Count.of(report.findingCount, "finding")) in \(counts)\n"
     }
 
+    /// What to do about findings. A changed row of the audit log is evidence, and is neither listed nor discarded.
+    static func advise(on findings: [VerificationReport.Finding], _ invocation: Invocation) {
+        if findings.contains(where: { !$0.isOfAudit }) {
+            invocation.advise("which rows cannot be opened, and what can be done: vaultctl damage list")
+        }
+        guard findings.contains(where: \.isOfAudit) else { return }
+        invocation.advise(
+            "the audit log was changed without the vault's key: keep a copy of the vault, and find out by whom")
+        invocation.advise(
+            "what it says now: vaultctl audit list --all; rows that the vault never wrote: vaultctl damage list")
+    }
+
     static func findings(_ report: VerificationReport) -> [OutputRecord] { report.findings.map(record) }
 
     static func record(_ finding: VerificationReport.Finding) -> OutputRecord {
@@ -28,4 +40,8 @@ enum VerificationView {
             Field("problem", finding.problem).column("PROBLEM"),
         ]
     }
+}
+
+extension VerificationReport.Finding {
+    var isOfAudit: Bool { place == "audit" }
 }

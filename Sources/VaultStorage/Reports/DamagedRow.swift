@@ -105,6 +105,11 @@ extension StoreError {
     }
 
     static func isWhole(_ name: DamagedRowName) -> StoreError {
-        StoreError(.conflict, "the row \(name) opens: it is not damaged", hint: "see `vaultctl damage list`")
+        if case .row(.audit, _) = name {
+            return StoreError(
+                .conflict, "the row \(name) is in the audit log's chain, and cannot be discarded",
+                hint: "whether it was changed: `vaultctl audit verify`")
+        }
+        return StoreError(.conflict, "the row \(name) opens: it is not damaged", hint: "see `vaultctl damage list`")
     }
 }

@@ -25,7 +25,10 @@ struct AuditVerifyCommand: VaultCommand {
             return try await vault.verifyAudit { progress.update(done: $0, total: $1) }
         }
         try invocation.emit(record(report), text: text(report, invocation))
-        guard report.isClean else { throw ExitRequest(status: report.isOnlyRolledBack ? .rollback : .damaged) }
+        guard report.isClean else {
+            VerificationView.advise(on: report.findings.filter(\.isOfAudit), invocation)
+            throw ExitRequest(status: report.isOnlyRolledBack ? .rollback : .damaged)
+        }
     }
 
     private func text(_ report: AuditReport, _ invocation: Invocation) -> String {

@@ -119,7 +119,8 @@ struct ProviderAddCommand: VaultCommand {
         }
         if profile.clientIDIsDocument { noteDocument(of: provider, invocation) }
         if provider.authorizationEndpoint != nil, provider.redirectURI == nil {
-            invocation.note("note: no redirect URI was given; if the provider requires one: login begin --redirect-uri URL")
+            invocation.note(
+                "note: no redirect URI was given; if the provider requires one: login begin --redirect-uri URL")
         }
         if provider.authorizationEndpoint != nil,
             !profile.usesPKCE(publicClient: provider.clientAuthentication == "none"),

@@ -125,6 +125,15 @@ struct AuditCommandTests {
             #expect(result.status == 4, "\(arguments): \(result.error)")
             #expect(result.output.contains("chain"), "\(arguments): \(result.output)")
         }
+        // No command leads to a list that does not have it, or says that it is whole.
+        for command in [["verify"], ["audit", "verify"]] {
+            let advice = try await harness.run(command).error
+            #expect(advice.contains("keep a copy of the vault"), "\(advice)")
+            #expect(!advice.contains("which rows cannot be opened"), "\(advice)")
+        }
+        let shown = try await harness.run("damage", "show", "audit#2")
+        #expect(shown.status == 1 && shown.error.contains("vaultctl audit verify"), "\(shown.error)")
+        #expect(!shown.error.contains("not damaged"), "\(shown.error)")
         try intruder.execute("DELETE FROM audit WHERE sequence = 2")
         let export = try await harness.run("audit", "export", "--jsonl")
         #expect(export.status == 4 && export.output.contains(#"{"gap":{"first":2,"through":2}}"#))
