@@ -52,6 +52,11 @@ enum NextStepWords {
 
     private static func acceptImport(_ login: Login) -> String {
         let name = login.origin.map { Printable.argument($0.source) } ?? "NAME"
+        if login.hold != .contested, login.origin?.isMissing == true {
+            return "the source no longer has it, so no import accepts it: if that is wrong, read the right file: "
+                + "vaultctl import run SOURCE --name \(name); if the user is gone: vaultctl user erase "
+                + Printable.argument(login.userId)
+        }
         return login.hold == .contested
             ? "the source has renewed it, too: stop the other system, then take its tokens: "
                 + "vaultctl import check SOURCE --name \(name) --adopt"

@@ -16,7 +16,7 @@ struct ImportAcceptCommand: VaultCommand {
             vaultctl import accept web --rate 5/s           all, of which five a second fall due
 
             Logins that the source no longer has, contested ones and dead ones stay as they are. Exit code 3 if a probed \
-            login could not be renewed.
+            login could not be renewed, or if some stay held or contested.
             """)
 
     @Argument(help: "The name of the source, as `vaultctl import status` shows it.")
@@ -61,12 +61,10 @@ struct ImportAcceptCommand: VaultCommand {
         do {
             try await accept(name, provider, access, invocation)
         } catch let error as VaultError where error.code == .sourceNotQuiet {
-            let owner = tenant.tenant.map { " --tenant \($0.tenant.name)" } ?? ""
             throw Failure(
                 error.code, error.message,
                 hints: [
-                    "stop what renews there, then read it to its end: vaultctl import run SOURCE --name "
-                        + "\(Printable.argument(self.name))\(owner) --final",
+                    "stop what renews there, then read it to its end: vaultctl import run SOURCE \(typed) --final",
                     "without that proof, if the source is gone, or is an export that no one renews: --source-is-gone",
                 ])
         }
@@ -108,37 +106,58 @@ struct ImportAcceptCommand: VaultCommand {
                 invocation.note(
                     "the source owns no login\(provider == nil ? "" : " at this provider") that could be accepted")
             }
-            let contested = known.contested(name, at: provider)
-            if contested > 0 {
-                invocation.warn("\(Count.of(contested, "login")) contested: the source has renewed what the vault owns")
-                invocation.advise(
-                    "stop the other system, then take its tokens: vaultctl import check SOURCE --name "
-                        + "\(Printable.argument(name)) --adopt")
-            }
+            let isPartial = warn(ofHeld: known, name, provider, invocation)
             if let login = probes.failed {
                 invocation.hint("check it before you continue: vaultctl login show \(login)")
                 throw ExitRequest(status: .partlyDone)
             }
             if probe != nil, acceptance.count > 0 {
                 invocation.hint("if they work, accept the others: vaultctl import accept \(Printable.argument(name))")
+            } else if isPartial {
+                throw ExitRequest(status: .partlyDone)
             }
         }
     }
 
+    /// Says which logins are not accepted, and why. Returns whether there are any.
+    private func warn(
+        ofHeld known: KnownSources, _ name: String, _ provider: String?, _ invocation: Invocation
+    ) -> Bool {
+        let (missing, contested) = (known.missing(name, at: provider), known.contested(name, at: provider))
+        if missing > 0 {
+            invocation.warn(
+                "\(Count.of(missing, "login")) not accepted: the last reading of the source did not have them")
+            invocation.advise(
+                "if it read the wrong file, or a part, read the right one: vaultctl import run SOURCE \(typed)")
+            invocation.advise("if their users are gone: vaultctl user erase USER")
+        }
+        if contested > 0 {
+            invocation.warn("\(Count.of(contested, "login")) contested: the source has renewed what the vault owns")
+            invocation.advise(
+                "stop the other system, then take its tokens: vaultctl import check SOURCE \(typed) --adopt")
+        }
+        return missing + contested > 0
+    }
+
+    /// The source as the commands of hints name it.
+    private var typed: String { "--name \(Printable.argument(self.name))\(tenant.typed)" }
+
     private func plan(
         _ name: String, _ provider: String?, _ access: VaultAccess, _ invocation: Invocation
     ) async throws {
-        let status = try await access.open { vault in
-            try await KnownSources(of: vault).require(name)
+        let known = try await access.open { vault in
+            let known = try await KnownSources(of: vault)
+            try known.require(name)
             if let provider { _ = try await vault.provider(named: provider) }
-            return try await vault.importStatus()
-        }.filter { $0.source == name && (provider == nil || $0.provider == provider) }
-        let held = status.reduce(0) { $0 + $1.held - $1.missing }
+            return known
+        }
+        let held = known.held(name, at: provider) - known.missing(name, at: provider)
         let count = probe.map { min($0, held) } ?? held
         try invocation.emit([
             Field("source", name), .data("isDryRun", true), Field("accepted", count).label("would be accepted"),
             Field("requests", probe == nil ? 0 : count).label("requests sent now"),
         ])
+        _ = warn(ofHeld: known, name, provider, invocation)
         invocation.note("nothing was changed")
     }
 }

@@ -92,6 +92,11 @@ struct ImportRunCommand: VaultCommand {
                     + "\(held == 1 ? "belongs" : "belong") to the source; to take \(held == 1 ? "it" : "them"): "
                     + "vaultctl import accept \(Printable.argument(name)) --source-is-gone")
         }
+        if let missing = pass.result.missing, missing > 0, pass.result.matches == 0 {
+            invocation.warn(
+                "\(Count.of(missing, "login")) of \(Printable.shortened(name)) in the vault, and the source has none of "
+                    + "them: is it the right one? Those that a reading does not find are not accepted")
+        }
         if dryRun { invocation.note("nothing was changed") }
         // A source without a usable row has them as hints.
         if failure?.status != .usage {
@@ -134,5 +139,12 @@ struct ImportRunCommand: VaultCommand {
             if reportOptions.report == nil { invocation.note("see which rows were rejected: --report FILE") }
             throw ExitRequest(status: .partlyDone)
         }
+    }
+}
+
+extension ImportResult {
+    /// The number of rows whose login the vault had before.
+    fileprivate var matches: Int {
+        self[.unchanged] + self[.followed] + self[.older] + self[.renewedBySource] + self[.ended]
     }
 }

@@ -13,7 +13,8 @@ struct KnownSources {
         // Most runs repeat one, and need not read every login for that.
         guard try await vault.readings(of: name, limit: 1).isEmpty else { return }
         let known = try await KnownSources(of: vault)
-        guard !known.status.isEmpty, !known.contains(name) else { return }
+        let isBeside = known.status.contains { Tenant.of($0.source)?.0 == Tenant.of(name)?.0 }
+        guard isBeside, !known.contains(name) else { return }
         invocation.warn("\(known.words(name)); \(known.advice(name))")
     }
 
@@ -23,6 +24,9 @@ struct KnownSources {
     func held(_ name: String, at provider: String? = nil) -> Int { sum(\.held, name, provider) }
 
     func contested(_ name: String, at provider: String? = nil) -> Int { sum(\.contested, name, provider) }
+
+    /// The number of those that the last complete reading did not find.
+    func missing(_ name: String, at provider: String? = nil) -> Int { sum(\.missing, name, provider) }
 
     private func sum(_ count: (ImportStatus) -> Int, _ name: String, _ provider: String?) -> Int {
         status.filter { $0.source == name && (provider == nil || $0.provider == provider) }

@@ -107,7 +107,8 @@ import VaultControl
             #expect(Self.refreshes(world) == 0)
             let shown = try await world.ok("login", "show", "--user", "alice").output
             #expect(shown.contains("vaultctl import check SOURCE --name web --adopt"), "\(shown)")
-            let accepted = try await world.ok("import", "accept", "web")
+            let accepted = try await world.harness.run("import", "accept", "web")
+            #expect(accepted.status == 3)
             #expect(accepted.error.contains("1 login contested"), "\(accepted.error)")
             let status = try await world.ok("import", "status", "--json").json["sources"] as? [[String: Any]]
             #expect(status?.first?["contested"] as? Int == 1 && status?.first?["accepted"] as? Int == 1)
@@ -123,6 +124,29 @@ import VaultControl
             try await world.ok("import", "run", path, "--name", "web")
             let again = try await world.fails(.usage, "import", "run", path, "--name", "web2")
             #expect(again.error.contains("if it is the source web: --name web"), "\(again.error)")
+        }
+    }
+
+    @Test func whatAWrongFileLeavesHeldIsSaid() async throws {
+        try await World.with { world in
+            let (path, _) = try Self.store(world, ["alice", "bob"])
+            try await world.ok("import", "run", path, "--name", "web")
+            let other = try world.harness.file("other.jsonl", ImportBench.line("carol", access: "A", refresh: "R"))
+            let wrong = try await world.ok("import", "run", other, "--name", "web")
+            #expect(wrong.error.contains("2 logins of web in the vault"), "\(wrong.error)")
+            let plan = try await world.ok("import", "accept", "web", "--source-is-gone", "--dry-run")
+            let accepted = try await world.harness.run("import", "accept", "web", "--source-is-gone")
+            #expect(accepted.status == 3 && accepted.output.contains("skipped\t2"), "\(accepted.output)")
+            for said in [plan.error, accepted.error] {
+                #expect(said.contains("2 logins not accepted"), "\(said)")
+                #expect(said.contains("vaultctl import run SOURCE --name web"), "\(said)")
+            }
+            let next = try await world.ok("login", "show", "--user", "alice").output
+            #expect(next.contains("vaultctl import run SOURCE --name web"), "\(next)")
+            // The right file makes them acceptable.
+            try await world.ok("import", "run", path, "--name", "web")
+            #expect(
+                try await world.ok("login", "show", "--user", "alice").output.contains("vaultctl import accept web"))
         }
     }
 
