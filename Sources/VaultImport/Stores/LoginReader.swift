@@ -118,6 +118,7 @@ struct LoginReader {
     private func readTokens(_ fields: FieldReader, _ draft: inout LoginDraft) throws(RowStop) {
         let refresh = try fields.token(description.refreshToken, description, &draft)
         let access = try fields.token(description.accessToken, description, &draft)
+        for case .token(let text) in [refresh, access] where Self.isDressed(text) { throw .reject(.tokenNotBare) }
         if case .token(let text) = refresh {
             guard let token = try? RefreshToken(text) else { throw .reject(.malformedRefreshToken) }
             draft.refreshToken = token
@@ -140,6 +141,13 @@ struct LoginReader {
             draft.tokenType = type
             if type != .bearer && type != .dpop { draft.warn(.unknownTokenType) }
         }
+    }
+
+    /// Whether a text is more than a token: the value of a header field, JSON text, or a text with blanks around it.
+    private static func isDressed(_ text: String) -> Bool {
+        let lower = text.lowercased()
+        return ["bearer ", "dpop ", "authorization:", " "].contains(where: lower.hasPrefix) || text.hasSuffix(" ")
+            || text.count > 1 && text.hasPrefix("\"") && text.hasSuffix("\"")
     }
 
     private func readTimes(_ fields: FieldReader, _ draft: inout LoginDraft) throws(RowStop) {

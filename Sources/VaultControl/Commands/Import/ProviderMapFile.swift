@@ -49,6 +49,7 @@ enum ProviderMapFile {
             throw Failure(problem.isMissing ? .notFound : .machine, problem.message, hints: problem.hints)
         }
         let bytes = try InputFile.read(path, "Provider map", from: "--provider-map", atMost: 1 << 20)
+        try requireUnambiguous(bytes, path)
         let rules: [String: Rule]
         do {
             rules = try JSONDecoder().decode([String: Rule].self, from: Data(bytes))
@@ -72,6 +73,27 @@ enum ProviderMapFile {
             ProviderMap.Rule(
                 name: rule.name, clientID: try rule.clientId.map { try ClientID($0) },
                 isConfidential: rule.confidential ?? false)
+        }
+    }
+
+    /// Foundation takes a name that is there twice by one of its values, and a comma at the end.
+    private static func requireUnambiguous(_ bytes: [UInt8], _ path: String) throws(Failure) {
+        // What is no object has words of its own.
+        guard bytes.first(where: { !" \t\r\n".utf8.contains($0) }) == UInt8(ascii: "{") else { return }
+        guard let map = try? JSONObject(document: bytes) else {
+            throw .usage(
+                "the provider map at \(Printable.path(path)) is not JSON",
+                hint: "this shows the place: jq . \(Printable.path(path))")
+        }
+        for name in map.names {
+            var twice: String? = if case .ambiguous? = map[name] { name } else { nil }
+            if case .object(let rule)? = map[name] {
+                twice = rule.names.first { if case .ambiguous? = rule[$0] { true } else { false } }
+            }
+            guard let twice else { continue }
+            throw .usage(
+                "the provider map at \(Printable.path(path)) has \(Printable.named(twice)) twice",
+                hint: "leave one of them out")
         }
     }
 }
