@@ -125,7 +125,10 @@ extension Call {
             target = try EndpointURL(
                 values.text("url") ?? "", allowsInsecureLoopback: vault.users.allowsInsecureLoopback)
         } catch {
-            throw .invalid("a token goes to https URLs only", hint: "url is absolute and percent-encoded")
+            throw .invalid(
+                error.code == .insecure
+                    ? "a token goes to https URLs only" : "url is not a URL to which a request can go",
+                hint: "url is absolute and percent-encoded, without user and fragment")
         }
         let request = HTTPRequest(
             method: method, scheme: target.scheme, authority: target.authority, path: target.requestTarget)

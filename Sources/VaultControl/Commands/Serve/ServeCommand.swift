@@ -71,6 +71,9 @@ struct ServeCommand: VaultCommand {
         guard socket != nil || socketMode == nil && socketGroup == nil && !takeOver else {
             throw ValidationError("--socket-mode, --socket-group and --take-over need --socket")
         }
+        if let socketMode, socketMode.permissions & 0o222 == 0 {
+            throw ValidationError("--socket-mode lets no program connect: that needs permission to write, as in 0660")
+        }
         if let socket, socket.utf8.count > SocketFile.longestPath || socket.isEmpty {
             throw ValidationError(
                 socket.isEmpty
@@ -104,7 +107,7 @@ struct ServeCommand: VaultCommand {
                 file: policyFile, sockets: sockets.map(\.name), vault: users.vault, invocation: invocation)
             await names.warn(of: policy)
             Interrupts.hangUpAction.withLock { action in
-                action = { Self.reload(server, names) }
+                action = { [socket] in Self.reload(server, names, socket) }
             }
             defer { Interrupts.hangUpAction.withLock { $0 = nil } }
             let scheduler = maintain ? RenewalScheduler(users, options: SchedulerOptions()) : nil
@@ -141,7 +144,11 @@ struct ServeCommand: VaultCommand {
     }
 
     /// A policy with a mistake changes nothing: the one before it stays.
-    private static func reload(_ server: VaultServer, _ names: PolicyNames) {
+    private static func reload(_ server: VaultServer, _ names: PolicyNames, _ socket: String?) {
+        if let socket, (try? FileStatus(at: socket))?.kind != .socket {
+            names.invocation.warn(
+                "the socket \(Printable.path(socket)) is gone, so no program can connect: start it again")
+        }
         do throws(Failure) {
             let policy = try names.file.read()
             server.replacePolicy(policy)
