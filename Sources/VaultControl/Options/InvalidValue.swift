@@ -68,6 +68,7 @@ struct InvalidValue {
             let isLength = option.hasPrefix("--expires-at") && TimeSpan(argument: value) != nil
             let length = isLength ? ["a length of time goes with: --expires-in \(value)"] : []
             return epoch ?? length + noSuchDay + ["use a date such as \(CalendarTime.forms)"]
+        case "<row>" where !option.hasPrefix("--since"): return ["use the row's name: vaultctl damage list"]
         case "<row>":
             return [
                 "use the number of a row: an export continues after the last row that it wrote",
