@@ -41,7 +41,9 @@ struct OptionTests {
     @Test(arguments: [
         ["--prot", "1"], ["--port"], ["--port", "x"], ["--port", "65536"], ["--rotation", "sometimes"],
         ["--grace", "-1"], ["--grace", "nan"], ["stray"], ["--client", "a:b"], ["--issuer-path", "x/"],
-        ["--issuer-path", "/x/"],
+        ["--issuer-path", "/x/"], ["--issuer", "not-a-url"], ["--redirect-uri", "app.example"],
+        ["--resource", "notaurl"], ["--tls-port", "8443"], ["--nonce-rotation", "10"], ["--scopes", ""],
+        ["--initial-access-token", ""],
         ["--behaviour", "nobody:grace=1"], ["--behaviour", "demo"], ["--behaviour", "demo:grace"],
         ["--behaviour", "demo:speed=1"], ["--behaviour", "demo:rotation=x"], ["--client", "a:jwt:{}"],
         ["--client", "a:jwt:@/nowhere"], ["--trusted-issuer", "name"], ["--access-token-length", "21"],

@@ -32,6 +32,11 @@ struct Seconds: ExpressibleByArgument {
     var defaultValueDescription: String { String(duration.components.seconds) }
 }
 
+extension String {
+    /// Redirect URIs may have a scheme of an app's own.
+    var isAbsoluteURI: Bool { URL(string: self)?.scheme != nil }
+}
+
 extension ArgumentHelp {
     static func seconds(_ abstract: String) -> ArgumentHelp { .init(abstract, valueName: "seconds") }
 }

@@ -26,6 +26,10 @@ struct AddressOptions: ParsableArguments {
     func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("--port must be between 0 and 65535") }
         guard (0...65_535).contains(tlsPort) else { throw ValidationError("--tls-port must be between 0 and 65535") }
+        guard tlsPort == 0 || tlsCertificate != nil else {
+            throw ValidationError("--tls-port needs --tls-certificate and --tls-key")
+        }
+        guard issuer.map(\.isAbsoluteURI) ?? true else { throw ValidationError("--issuer is not a URL") }
         guard (tlsCertificate == nil) == (tlsKey == nil) else {
             throw ValidationError("--tls-certificate and --tls-key are given together")
         }
@@ -111,6 +115,14 @@ struct RegistrationOptions: ParsableArguments {
 
     @Option(help: .init("The user when there is no login_hint.", valueName: "name"))
     var defaultUser = AuthorizationServerConfiguration().defaultUser
+
+    func validate() throws {
+        for (name, values) in [("--redirect-uri", redirectURI), ("--resource", resource)] {
+            for value in values where !value.isAbsoluteURI { throw ValidationError("\(name) is not a URL: \(value)") }
+        }
+        guard scopes.contains(where: { $0 != " " }) else { throw ValidationError("--scopes is empty") }
+        guard initialAccessToken != "" else { throw ValidationError("--initial-access-token is empty") }
+    }
 
     func apply(to configuration: inout AuthorizationServerConfiguration) {
         configuration.clients += client
@@ -240,11 +252,17 @@ struct DPoPOptions: ParsableArguments {
     @Option(help: .init("required: one nonce at a time; once: a new one for each request.", valueName: "choice"))
     var nonce = NonceMode.none
 
-    @Option(help: .seconds("Lifetime of a nonce with --nonce required."))
-    var nonceRotation = Seconds(.seconds(300))
+    @Option(help: .seconds("Lifetime of a nonce with --nonce required. (default: 300)"))
+    var nonceRotation: Seconds?
 
     @Option(help: .init("When to check the nonce; last spends the refresh token first.", valueName: "choice"))
     var nonceCheck = AuthorizationServerConfiguration.NonceCheck.first
+
+    func validate() throws {
+        guard nonceRotation == nil || nonce == .required else {
+            throw ValidationError("--nonce-rotation needs --nonce required")
+        }
+    }
 
     /// Comes after the clients are registered.
     func apply(to configuration: inout AuthorizationServerConfiguration) {
@@ -254,7 +272,7 @@ struct DPoPOptions: ParsableArguments {
         configuration.noncePolicy =
             switch nonce {
             case .none: .none
-            case .required: .required(rotation: nonceRotation.duration)
+            case .required: .required(rotation: nonceRotation?.duration ?? .seconds(300))
             case .once: .requiredOnce
             }
     }
