@@ -111,6 +111,17 @@ struct ServerConnectionTests {
         #expect(StoreError(refusal: "connection to server at \"db\", port 5432 failed: \(message)").code == code)
     }
 
+    /// What no further attempt mends is not reported as a server that is out of reach.
+    @Test(arguments: [
+        ("definition of service \"web\" not found", StoreError.Code.invalidValue, "no service file"),
+        ("service file \"/etc/none.conf\" not found", .invalidValue, "no service file"),
+        ("server does not support SSL, but SSL was required", .readOnly, "does not speak TLS"),
+    ])
+    func aMistakeOfTheSettingsIsSaid(message: String, code: StoreError.Code, words: String) {
+        let error = StoreError(refusal: message)
+        #expect(error.code == code && error.message.contains(words), "\(error)")
+    }
+
     /// Why a server is not reached is told apart, and each is one to try again.
     @Test(arguments: [
         ("could not translate host name \"db\" to address: Name or service not known", "its host name was not found"),

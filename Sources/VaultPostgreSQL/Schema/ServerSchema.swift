@@ -19,7 +19,17 @@ struct ServerSchema {
 
     func exists(_ connection: ServerConnection) throws(StoreError) -> Bool {
         let answer = try connection.answer(to: connection.send(Self.schema, Parameters([.text(name)])))
-        return answer.rowCount > 0
+        guard answer.rowCount > 0 else { return false }
+        try requireUse(answer.text(0, 0))
+        return true
+    }
+
+    /// Without this right, the vault's tables look as if they were not there.
+    private func requireUse(_ mayUse: String) throws(StoreError) {
+        guard mayUse == "false" else { return }
+        throw StoreError(
+            .readOnly, "the database role may not use the schema \(name)",
+            hint: "grant the vault's role what docs/postgresql.md lists")
     }
 
     /// Refuses a schema in which others have put something that acts when the vault is changed or read.
@@ -67,6 +77,7 @@ struct ServerSchema {
     ) throws(StoreError) -> (names: Set<String>, numbers: String) {
         let answer = try connection.answer(to: connection.send(Self.relations, Parameters([.text(name)])))
         let rows = 0..<answer.rowCount
+        if answer.rowCount > 0 { try requireUse(answer.text(0, 2)) }
         let numbers = rows.map { answer.text($0, 1) }.joined(separator: ",")
         return (Set(rows.map { answer.text($0, 0) }), "{\(numbers)}")
     }
@@ -87,11 +98,12 @@ struct ServerSchema {
         """
     }
 
-    private static let schema = Statement("SELECT 1::int8 FROM pg_namespace WHERE nspname = $1", [.text])
+    private static let schema = Statement(
+        "SELECT has_schema_privilege(oid, 'USAGE')::text FROM pg_namespace WHERE nspname = $1", [.text])
 
     private static let relations = Statement(
         """
-        SELECT relname::text, oid::text FROM pg_class
+        SELECT relname::text, oid::text, has_schema_privilege(relnamespace, 'USAGE')::text FROM pg_class
         WHERE oid = ANY (\(members("pg_class"))) AND relkind IN ('r', 'v', 'm', 'f', 'p', 'S')
         """, [.text])
 

@@ -41,6 +41,14 @@ extension StoreError {
                 StoreError(
                     .readOnly, "the database role may not connect to that database",
                     hint: "grant it: GRANT CONNECT ON DATABASE ... TO ...")
+            } else if tells("definition of service \"", "service file \"") {
+                StoreError(
+                    .invalidValue, "the service that PGSERVICE names is in no service file",
+                    hint: "unset PGSERVICE, or check ~/.pg_service.conf and the file that PGSERVICEFILE names")
+            } else if tells("server does not support SSL") {
+                StoreError(
+                    .readOnly, "no secure connection to the database server was possible: it does not speak TLS",
+                    hint: "turn TLS on there (ssl = on), or use its UNIX socket; check host and port, too")
             } else if tells("connection option \"port\"", "invalid port number") {
                 StoreError(
                     .invalidValue, "the connection string cannot be used: its port is not a number from 1 to 65535",

@@ -57,6 +57,17 @@ struct DatabaseRoleTests {
         }
     }
 
+    @Test("a role without the right to use the schema is not taken for a changed schema")
+    func noUsage() async throws {
+        let setup = try await Setup()
+        try setup.intruder.execute("REVOKE USAGE ON SCHEMA \(setup.schema) FROM service")
+        for command in [["status"], ["init"]] {
+            let refused = try await setup.run(command)
+            #expect(refused.status == VaultControl.ExitStatus.machine.rawValue, "\(command): \(refused.error)")
+            #expect(refused.error.contains("may not use the schema \(setup.schema)"), "\(refused.error)")
+        }
+    }
+
     /// A migration makes a table, and nobody grants it to the services' role.
     @Test("a table without grants is reported as that", arguments: ["audit", "manifestPart", "observer"])
     func grants(_ table: String) async throws {
