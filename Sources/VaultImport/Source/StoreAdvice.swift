@@ -103,7 +103,7 @@ struct StoreAdvice {
         ("provider", ["provider", "providername", "providerid", "identityprovider", "service", "driver", "strategy"]),
         ("subject", ["uid", "provideruserid", "provideruid", "provideraccountid", "federateduserid", "externalid"]),
         ("access_token", ["accesstoken", "token", "oauthtoken", "providertoken", "authtoken", "accessjwt"]),
-        ("refresh_token", ["refreshtoken", "oauthrefreshtoken", "providerrefreshtoken"]),
+        ("refresh_token", ["refreshtoken", "oauthrefreshtoken", "providerrefreshtoken", "refresh"]),
         ("expires_at", ["expiresat", "tokenexpiresat", "oauthexpiresat", "accesstokenexpiresat", "expires", "expiry"]),
     ]
 

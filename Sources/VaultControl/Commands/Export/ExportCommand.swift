@@ -71,6 +71,7 @@ struct ExportCommand: VaultCommand {
         guard tenant.tenant == nil || user != nil || provider != nil else {
             throw ValidationError("--tenant needs --user or --provider, to which it belongs")
         }
+        guard !copy || to == "export" else { throw ValidationError("--to is of no use with --copy") }
         guard !(again && copy) else { throw ValidationError("--again and --copy cannot be combined") }
         if (try? ArgumentCheck.source(to)) == nil { throw ValidationError("--to must be a name of 1 to 64 bytes") }
         guard recipients.isEmpty || plainToFd == nil else {

@@ -98,6 +98,10 @@ struct ImportRunCommand: VaultCommand {
                     + "them: is it the right one? Those that a reading does not find are not accepted")
         }
         if dryRun { invocation.note("nothing was changed") }
+        if reportOptions.report == nil, pass.result.reading?.warnings[.expiryUnreadable] != nil {
+            invocation.note(
+                "see which rows have no readable expiry: --report FILE; how it may be written: man tokenvault-import")
+        }
         // A source without a usable row has them as hints.
         if failure?.status != .usage {
             for line in advice { invocation.warn(line) }

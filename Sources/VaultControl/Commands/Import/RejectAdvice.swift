@@ -25,6 +25,11 @@ enum RejectAdvice {
                 "name rows that have no account: --row-key column:NAME, or --row-key line; with --take the tokens are name "
                     + "enough")
         }
+        if count(.otherClient) > 0 {
+            lines.append(
+                "a refresh token works only for the client that got it: add that client as a provider of its own, and "
+                    + "map its rows to it with --provider-map FILE; or correct clientId there")
+        }
         return lines
     }
 
@@ -48,6 +53,6 @@ enum RejectAdvice {
         }
         let client = provider.clientID.map { Printable.shortened($0.rawValue, to: 200) } ?? "CLIENT-ID"
         return "\(vault) has no provider \(provider.name) (\(rows)): vaultctl provider add \(provider.name)"
-            + "\(tenant.typed) --client-id \(client)"
+            + "\(tenant.typed) --issuer URL --client-id \(client)"
     }
 }

@@ -136,7 +136,7 @@ struct TenantCommandTests {
             #expect(try await world.ok("user", "list", "--count", "--json").json["users"] as? Int == 1)
             let advice = try await world.harness.run(
                 "import", "run", path, "--tenant", "fabrikam", "--dry-run", "--name", "other")
-            #expect(advice.error.contains("vaultctl provider add acme --tenant fabrikam --client-id CLIENT-ID"))
+            #expect(advice.error.contains("provider add acme --tenant fabrikam --issuer URL --client-id CLIENT-ID"))
         }
     }
 
