@@ -190,7 +190,7 @@ extension ClientAuthenticationOptions {
 
     /// Warns of a certificate that no provider accepts now.
     private static func warn(of subject: String, from start: Date?, until end: Date, _ invocation: Invocation) {
-        guard let problem = CertificateCheckup.problem(from: start, until: end, now: invocation.now) else { return }
+        guard let problem = CertificateValidity.problem(from: start, until: end, now: invocation.now) else { return }
         invocation.warn("\(subject) \(problem), so the provider will not accept it")
     }
 

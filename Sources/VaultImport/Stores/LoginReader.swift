@@ -145,9 +145,9 @@ struct LoginReader {
 
     /// Whether a text is more than a token: the value of a header field, JSON text, or a text with blanks around it.
     private static func isDressed(_ text: String) -> Bool {
-        let lower = text.lowercased()
-        return ["bearer ", "dpop ", "authorization:", " "].contains(where: lower.hasPrefix) || text.hasSuffix(" ")
-            || text.count > 1 && text.hasPrefix("\"") && text.hasSuffix("\"")
+        let front = text.prefix(16).lowercased()
+        return ["bearer ", "dpop ", "authorization:", " "].contains(where: front.hasPrefix) || text.hasSuffix(" ")
+            || text.utf8.count > 1 && text.hasPrefix("\"") && text.hasSuffix("\"")
     }
 
     private func readTimes(_ fields: FieldReader, _ draft: inout LoginDraft) throws(RowStop) {

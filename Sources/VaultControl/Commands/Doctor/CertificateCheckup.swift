@@ -21,7 +21,9 @@ enum CertificateCheckup {
 
     static func finding(_ certificate: Provider.CertificateView, of provider: String, now: Date) -> DoctorFinding {
         let end = Instant.relative(certificate.notValidAfter, now: now)
-        if let problem = problem(from: certificate.notValidBefore, until: certificate.notValidAfter, now: now) {
+        let problem = CertificateValidity.problem(
+            from: certificate.notValidBefore, until: certificate.notValidAfter, now: now)
+        if let problem {
             return DoctorFinding(
                 .problem, .certificate, about: provider, "the client certificate \(problem)",
                 hint: certificate.notValidAfter <= now
@@ -33,15 +35,6 @@ enum CertificateCheckup {
                 .warning, .certificate, about: provider, "the client certificate expires \(end)", hint: hint(provider))
         }
         return DoctorFinding(.ok, .certificate, about: provider, "the client certificate expires \(end)")
-    }
-
-    /// Why a certificate is not valid now, after the noun; nil if it is.
-    ///
-    /// - Parameter start: nil if it does not matter.
-    static func problem(from start: Date?, until end: Date, now: Date) -> String? {
-        if end <= now { return "expired \(Instant.relative(end, now: now))" }
-        guard let start, start > now else { return nil }
-        return "is valid only from \(Instant.relative(start, now: now)) on"
     }
 
     private static func hint(_ provider: String) -> String {

@@ -156,7 +156,7 @@ struct ProviderFindings {
 
     init(_ provider: Provider, _ profile: ProviderProfile, _ metadata: ServerMetadata?, now: Date) {
         if let certificate = provider.certificate,
-            let problem = CertificateCheckup.problem(
+            let problem = CertificateValidity.problem(
                 from: certificate.notValidBefore, until: certificate.notValidAfter, now: now)
         {
             missing(
