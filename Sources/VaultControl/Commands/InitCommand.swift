@@ -131,7 +131,9 @@ struct InitCommand: VaultCommand {
         throw isLink
             ? Failure(
                 .usage, code: "vaultExists",
-                "no vault can be made at \(Printable.path(path)): it is a symbolic link that leads nowhere",
+                problem.isMissing
+                    ? "no vault can be made at \(Printable.path(path)): it is a symbolic link that leads nowhere"
+                    : problem.message,
                 hints: problem.hints)
             : Failure(.machine, code: "storageFailed", problem.message, hints: problem.hints)
     }

@@ -13,9 +13,14 @@ struct KnownSources {
         // Most runs repeat one, and need not read every login for that.
         guard try await vault.readings(of: name, limit: 1).isEmpty else { return }
         let known = try await KnownSources(of: vault)
-        let isBeside = known.status.contains { Tenant.of($0.source)?.0 == Tenant.of(name)?.0 }
+        let isBeside = known.status.contains { tenant(of: $0.source) == tenant(of: name) }
         guard isBeside, !known.contains(name) else { return }
         invocation.warn("\(known.words(name)); \(known.advice(name))")
+    }
+
+    /// The tenant's name at the beginning of a source's.
+    private static func tenant(of source: String) -> Substring? {
+        source.lastIndex(of: "/").map { source[..<$0] }
     }
 
     func contains(_ name: String) -> Bool { status.contains { $0.source == name } }
