@@ -49,6 +49,19 @@ struct PlanTests {
         }
     }
 
+    @Test func whatIsAroundATokenIsNoticed() async throws {
+        let scheme = try await outcomes(
+            line(#""refresh_token":"Bearer a""#) + line(#""refresh_token":"DPoP r""#)
+                + line(#""refresh_token":"Authorization: Bearer r""#) + line(#""refresh_token":"bearer-of-news""#))
+        let rejected = "rejected: tokenWithScheme"
+        #expect(scheme.map(\.words) == [rejected, rejected, rejected, "login"])
+        // RFC 6749 allows these, so that an export of such a token comes back.
+        let odd = try await outcomes(
+            line(##""refresh_token":"\"r\"""##) + line(#""refresh_token":" s""#) + line(#""refresh_token":"t ""#)
+                + line(#""refresh_token":"u v""#))
+        #expect(odd.map { $0.login?.warnings } == [[.tokenWithOddEnds], [.tokenWithOddEnds], [.tokenWithOddEnds], []])
+    }
+
     @Test func aLifetimeWithoutItsMomentIsUnknown() async throws {
         let found = try await outcomes(line(#""expires_in":60"#) + line(#""expires_in":60,"obtained_at":1800000000"#))
         #expect(found[0].login?.source.expiresAt == nil)

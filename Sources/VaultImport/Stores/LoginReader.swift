@@ -118,7 +118,10 @@ struct LoginReader {
     private func readTokens(_ fields: FieldReader, _ draft: inout LoginDraft) throws(RowStop) {
         let refresh = try fields.token(description.refreshToken, description, &draft)
         let access = try fields.token(description.accessToken, description, &draft)
-        for case .token(let text) in [refresh, access] where Self.isDressed(text) { throw .reject(.tokenNotBare) }
+        for case .token(let text) in [refresh, access] {
+            if Self.hasScheme(text) { throw .reject(.tokenWithScheme) }
+            if Self.hasOddEnds(text) { draft.warn(.tokenWithOddEnds) }
+        }
         if case .token(let text) = refresh {
             guard let token = try? RefreshToken(text) else { throw .reject(.malformedRefreshToken) }
             draft.refreshToken = token
@@ -143,10 +146,15 @@ struct LoginReader {
         }
     }
 
-    /// Whether a text is more than a token: the value of a header field, JSON text, or a text with blanks around it.
-    private static func isDressed(_ text: String) -> Bool {
+    /// Whether a text is the value of a header field, or all of it.
+    private static func hasScheme(_ text: String) -> Bool {
         let front = text.prefix(16).lowercased()
-        return ["bearer ", "dpop ", "authorization:", " "].contains(where: front.hasPrefix) || text.hasSuffix(" ")
+        return ["bearer ", "dpop ", "authorization:"].contains(where: front.hasPrefix)
+    }
+
+    /// Whether a token has blanks at its ends, or stands in quotation marks. RFC 6749 Appendix A allows both.
+    private static func hasOddEnds(_ text: String) -> Bool {
+        text.hasPrefix(" ") || text.hasSuffix(" ")
             || text.utf8.count > 1 && text.hasPrefix("\"") && text.hasSuffix("\"")
     }
 

@@ -47,9 +47,9 @@ extension RejectReason {
     public static let malformedAccessToken = RejectReason("malformedAccessToken", "the access token is malformed")
     /// The refresh token has invalid characters (RFC 6749 Appendix A), or is too long.
     public static let malformedRefreshToken = RejectReason("malformedRefreshToken", "the refresh token is malformed")
-    /// A token has something around it, with which no provider gave it.
-    public static let tokenNotBare = RejectReason(
-        "tokenNotBare", "a token has more around it: Bearer, DPoP, quotation marks or blanks")
+    /// A token begins with the name of a scheme (RFC 6750 §2.1), as in a header field.
+    public static let tokenWithScheme = RejectReason(
+        "tokenWithScheme", "a token begins with Bearer, DPoP or Authorization:, which belongs to a header field")
     /// One of the two was read from the other's column: a provider gives two different tokens.
     public static let sameToken = RejectReason(
         "sameToken", "the access token and the refresh token are the same text")
