@@ -1,3 +1,4 @@
+import FoundationEssentials
 package import TokenVault
 import VaultCrypto
 import VaultStorage
@@ -141,21 +142,27 @@ extension Vault {
             hint: "let the vault take them: vaultctl maintain")
     }
 
-    /// Why the move has to wait, with the logins that it waits for.
-    private func openRenewal() async -> StoreError {
+    /// Why the move has to wait, with the logins that it waits for, and until when.
+    private func openRenewal() async -> any Error {
         let (error, most) = (StoreError.renewalOpen, 3)
-        guard let page = try? await store.openIntents(after: nil, limit: most + 1), !page.intents.isEmpty else {
-            return error
-        }
-        let names = page.intents.prefix(most).map { intent in
-            let state = intent.record.isInDoubt ? "in doubt" : "under way"
-            return "\(LoginID(intent.login)) (\(state))"
+        let page = try? await store.openIntents(after: nil, limit: most + 1)
+        guard let page, let first = page.intents.first else { return error }
+        var (names, wait) = ([String](), Duration.seconds(1))
+        for intent in page.intents.prefix(most) {
+            var state = intent.record.isInDoubt ? "in doubt" : "under way"
+            // A pause between two requests with one refresh token.
+            if intent.record.isInDoubt, let end = try? await store.login(intent.login).session.notBefore, end > now {
+                state += "; not sent again before \(end.date.formatted(.iso8601))"
+                wait = max(wait, end.since(now))
+            }
+            names.append("\(LoginID(intent.login)) (\(state))")
         }
         let more = page.intents.count > most ? " and more" : ""
-        return StoreError(
-            error.code,
-            "renewals are open, and their refresh tokens may be spent: "
-                + names.joined(separator: ", ") + more, hint: error.hint)
+        return VaultError(
+            .busy,
+            "renewals are open, and their refresh tokens may be spent: " + names.joined(separator: ", ") + more,
+            hint: (error.hint ?? "") + "; what it waits for: vaultctl login show \(LoginID(first.login))",
+            retryAfter: wait)
     }
 
     private func hold(for target: Vault, _ timeLimit: Duration) async throws {

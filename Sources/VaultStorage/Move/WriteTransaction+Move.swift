@@ -157,7 +157,7 @@ extension StoreError {
     package static var renewalOpen: StoreError {
         StoreError(
             .busy, "a renewal is under way, and its refresh token may be spent",
-            hint: "stop the services that use the vault; a renewal in doubt ends with: vaultctl maintain")
+            hint: "stop the services that use the vault; a renewal in doubt ends with: vaultctl maintain --once")
     }
 
     package static var notEmpty: StoreError {

@@ -62,7 +62,7 @@ struct ReasonTests {
     @Test func aMoveNamesTheLoginsForWhichItWaits() async throws {
         try await World.with { world in
             let login = try await world.logIn("alice")
-            for _ in 0..<5 { world.server.faults.add(.drop(afterActing: true)) }
+            for _ in 0..<5 { world.server.faults.add(.status(500, headers: ["Retry-After": "60"])) }
             _ = try await world.harness.run("login", "refresh", login)
             let target = world.harness.path("target.vault")
             let key = world.harness.path("target.key")
@@ -70,7 +70,9 @@ struct ReasonTests {
             let blocked = try await world.harness.run(
                 "move", "run", target, "--target-key-file", key, "--dry-run", "--yes")
             #expect(blocked.status == VaultControl.ExitStatus.busy.rawValue)
-            #expect(blocked.error.contains(login) && blocked.error.contains("(in doubt)"), "\(blocked.error)")
+            #expect(
+                blocked.error.contains("\(login) (in doubt; not sent again before 20")
+                    && blocked.error.contains("vaultctl login show \(login)"), "\(blocked.error)")
         }
     }
 
