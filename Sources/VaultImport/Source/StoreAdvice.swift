@@ -90,7 +90,7 @@ struct StoreAdvice {
     }
 
     /// Names from the source, as far as they are fit to show.
-    private static func list(_ words: String, _ names: [String]) -> String {
+    static func list(_ words: String, _ names: [String]) -> String {
         let shown = names.prefix(40).map {
             String($0.unicodeScalars.prefix(64).filter { $0.value >= 0x20 }.map(Character.init))
         }

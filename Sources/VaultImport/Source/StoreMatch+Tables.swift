@@ -6,7 +6,9 @@ extension StoreMatch {
         if link.part == "user", let name = plan.userTable {
             let meant = container.tables.filter { $0.isMeant(by: name) && link.needs.isSubset(of: $0.columns.folded) }
             guard let first = meant.first(where: { $0.name == name }) ?? meant.first else {
-                throw ImportError(.unfitPlan, "the source has no table “\(name)” with a column “id”")
+                throw ImportError(
+                    .unfitPlan, "the source has no table “\(name)” with a column “id”",
+                    hint: StoreAdvice.list("its tables are", container.tables.map(\.name)))
             }
             guard meant.count == 1 || first.name == name else { throw several(meant, "the users") }
             return first

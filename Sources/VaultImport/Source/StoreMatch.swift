@@ -93,7 +93,9 @@ struct StoreMatch: Sendable {
         _ table: TableShape, _ container: any TableContainer, _ plan: ImportPlan
     ) throws(ImportError) {
         if case .column(let name)? = plan.rowKey, table.columns[ColumnIndex.folded(name)] == nil {
-            throw ImportError(.unfitPlan, "the source has no column “\(name)” for the key of its rows")
+            throw ImportError(
+                .unfitPlan, "the source has no column “\(name)” for the key of its rows",
+                hint: StoreAdvice.list("its columns are", table.columns.names))
         }
         guard container.format != .jsonLines else { return }
         let missing = StoreAdvice.missing(plan, in: table)
@@ -113,9 +115,23 @@ struct StoreMatch: Sendable {
             return link.1.columns[path.column] != nil
         }
         guard !isThere else { return }
+        let name =
+            switch plan.userKey {
+            case .column(let name): " “\(name)”"
+            case .email: " “email”"
+            case .username: " “username”"
+            case .primaryKey: ""
+            }
+        let users = links.first { $0.0.part == "user" }?.1
+        let named = [table, users].compactMap(\.self).map { table in
+            StoreAdvice.list(
+                table.name.isEmpty ? "the columns are" : "“\(table.name)” has the columns", table.columns.names)
+        }
+        let noUsers = users == nil && description.links.contains { $0.part == "user" }
         throw ImportError(
-            .unfitPlan, "the source has no column for the user key",
-            hint: "choose another user key, or name the source's table of users")
+            .unfitPlan, "the source has no column\(name) for the user key",
+            hint: "choose another user key" + (noUsers ? ", or name the source's table of users; " : "; ")
+                + named.joined(separator: "; "))
     }
 
     private static func evidence(
