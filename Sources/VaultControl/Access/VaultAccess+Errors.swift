@@ -300,6 +300,17 @@ extension VaultAccess {
             return failure
         }
         let check = "check \(place.origin)"
+        if let part = part(of: place, kind) {
+            return Failure(
+                .damaged, code: VaultError.Code.notAVault.name,
+                "\(place.words) is \(kind.words), not a vault; or its beginning is damaged, as "
+                    + "\(Printable.path(part)) beside it is a vault's",
+                hints: [
+                    check,
+                    "if it was the vault: stop all writers, keep a copy of the file, and restore a backup: vaultctl "
+                        + "backup restore BACKUP TARGET",
+                ])
+        }
         return switch kind {
         case .vault where place.noun == "vault", .backup where place.noun == "backup", .empty: named(error, place)
         case .backup:
@@ -316,6 +327,12 @@ extension VaultAccess {
         case .unknown: other("is not a \(place.noun)", check)
         default: other("is \(kind.words), not a \(place.noun)", check)
         }
+    }
+
+    /// A file beside what is no vault any more. Opening what never was one makes none.
+    private func part(of place: NamedPlace, _ kind: FileKind) -> String? {
+        guard place.noun == "vault", [.binary, .unknown, .database].contains(kind) else { return nil }
+        return [".lock", ".spool"].map { place.path + $0 }.first { NamedFile($0).exists }
     }
 
     /// The library's sentence with the path, and a hint that fits the caller.
