@@ -168,12 +168,8 @@ struct EventsCommand: VaultCommand {
                 vault: vault, session: login.map { .login($0) } ?? user.map { .user(tenant.user($0)) },
                 names: isChosen ? Set(event) : Self.usuallyDelivered, delivery: delivery, file: file, follows: follow,
                 invocation: invocation)
-            if kept == nil, let given = given ?? nil, try await !vault.has(given) {
-                invocation.warn(
-                    "the audit log has no row of this cursor: it is mistyped, or the vault was put back to an earlier state"
-                )
-            }
             var start = kept ?? given ?? nil
+            if let start, try await !vault.has(start) { warn(ofUnknown: start, isKept: kept != nil, invocation) }
             if start == nil { start = try await vault.eventHead() }
             do {
                 try await telling.run(from: start ?? .start)
@@ -185,6 +181,19 @@ struct EventsCommand: VaultCommand {
             }
             await transport?.shutdown()
         }
+    }
+
+    /// After a restore a program must go on, so this is no error.
+    private func warn(ofUnknown cursor: EventCursor, isKept: Bool, _ invocation: Invocation) {
+        guard isKept, let cursorFile else {
+            return invocation.warn(
+                "the audit log has no row of this cursor: it is mistyped, or the vault was put back to an earlier state")
+        }
+        let file = Printable.path(cursorFile)
+        invocation.warn(
+            "the audit log has no row of the cursor \(cursor) in \(file), which is written anew: it is another vault's, or "
+                + "the vault was put back to an earlier state")
+        invocation.advise("if it is another vault's, put it back: echo \(cursor) > \(file)")
     }
 
     /// Nil: after all existing events.
