@@ -49,6 +49,11 @@ struct SchemaTests {
         #expect(outcomes.compactMap { $0 }.allSatisfy { $0 == .vaultExists })
     }
 
+    @Test func aRelativeStateDirectoryNamesItsSetting() throws {
+        let error = #expect(throws: StoreError.self) { _ = try StateDirectory("state") }
+        #expect(error?.hint?.contains("TOKENVAULT_STATE_DIRECTORY") == true)
+    }
+
     @Test func noVaultAndAnotherSchemaAreToldApart() throws {
         let vault = try ServerVault()
         let absent = try ServerAddress(vault.server.address(schema: PostgreSQLServer.newSchema()))

@@ -144,6 +144,11 @@ extension Vault {
                         .invalidValue, "the witness's answer is not a note: \(keeper.name)",
                         hint: "run it by hand, with `read`: it must print the note that it keeps, or nothing")
                 }
+                guard known.hasPrefix("tokenvault/\(Base32.encode(context.vaultID))/witness\n") else {
+                    throw StoreError(
+                        .invalidValue, "the witness keeps the note of another vault: \(keeper.name)",
+                        hint: "give each vault a witness of its own, such as another file: --witness PATH")
+                }
                 throw StoreError(
                     .invalidValue, "the witness has a note already: \(keeper.name)",
                     hint: "compare the vault with it: `vaultctl witness show`")

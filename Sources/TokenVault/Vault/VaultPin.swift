@@ -72,19 +72,15 @@ struct VaultPin: Sendable {
             return
         }
         guard let file else {
-            throw StoreError.unpinned("there is no directory for its pin", hint: Self.adviceForDirectory)
+            throw StoreError.unpinned("there is no directory for its pin", hint: PrivateFile.adviceForStateDirectory)
         }
         throw StoreError.unpinned("there is no pin at \(PathName.shown(file.path))")
     }
 
-    private static let adviceForDirectory =
-        "name one by its whole path: set TOKENVAULT_STATE_DIRECTORY for vaultctl, or VaultOptions.stateDirectory in a "
-        + "service; otherwise STATE_DIRECTORY, XDG_STATE_HOME or HOME"
-
     func write(_ store: any VaultStore) async throws {
         guard let file else {
             throw StoreError(
-                .unsafeFile, "there is no directory for the vault's pin", hint: Self.adviceForDirectory)
+                .unsafeFile, "there is no directory for the vault's pin", hint: PrivateFile.adviceForStateDirectory)
         }
         let text = try await store.read { reader throws(StoreError) in try reader.pin() }
         try await BlockingLane.opening.run { try file.write(text) }

@@ -123,10 +123,12 @@ package struct StateDirectory: Sendable {
         } else {
             throw StoreError(
                 .unsafeFile, "there is no directory for replies that the database server cannot accept",
-                hint: "set STATE_DIRECTORY, XDG_STATE_HOME or HOME, or name a directory")
+                hint: PrivateFile.adviceForStateDirectory)
         }
         guard base.hasPrefix("/") else {
-            throw StoreError(.invalidValue, "the state directory is not an absolute path: \(base)")
+            throw StoreError(
+                .invalidValue, "the state directory is not an absolute path: \(base)",
+                hint: PrivateFile.adviceForStateDirectory)
         }
     }
 
@@ -134,7 +136,9 @@ package struct StateDirectory: Sendable {
     func directory(of vault: Bytes16) throws(StoreError) -> String {
         let path = "\(base)/\(Base32.encode(vault))"
         if let missing = NamedFile(path).makeDirectories() {
-            throw PrivateFile.creationError(missing.error, missing.path)
+            let error = PrivateFile.creationError(missing.error, missing.path)
+            guard case .io = error.code else { throw error }
+            throw StoreError(error.code, error.message, hint: PrivateFile.adviceForStateDirectory)
         }
         try PrivateFile.checkWay(to: path, of: "the state directory")
         guard let status = try? FileStatus(at: path), status.kind == .directory, status.isOurs,

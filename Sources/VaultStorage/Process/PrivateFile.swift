@@ -68,6 +68,11 @@ package enum PrivateFile {
         }
     }
 
+    /// For files of this machine that belong to a vault, and are not beside it.
+    package static let adviceForStateDirectory =
+        "name one by its whole path: set TOKENVAULT_STATE_DIRECTORY for vaultctl, or VaultOptions.stateDirectory in a "
+        + "service; otherwise STATE_DIRECTORY, XDG_STATE_HOME or HOME"
+
     package static func creationError(_ error: SystemError, _ path: String) -> StoreError {
         switch error {
         case .exists:

@@ -187,12 +187,13 @@ struct EventsCommand: VaultCommand {
     private func warn(ofUnknown cursor: EventCursor, isKept: Bool, _ invocation: Invocation) {
         guard isKept, let cursorFile else {
             return invocation.warn(
-                "the audit log has no row of this cursor: it is mistyped, or the vault was put back to an earlier state")
+                "the audit log has no row of this cursor: it is mistyped, or the vault was put back to an earlier state"
+            )
         }
         let file = Printable.path(cursorFile)
         invocation.warn(
-            "the audit log has no row of the cursor \(cursor) in \(file), which is written anew: it is another vault's, or "
-                + "the vault was put back to an earlier state")
+            "the audit log has no row of the cursor \(cursor) in \(file), which is written anew: it is another vault's, "
+                + "or the vault was put back to an earlier state")
         invocation.advise("if it is another vault's, put it back: echo \(cursor) > \(file)")
     }
 
