@@ -69,6 +69,14 @@ struct PlanTests {
         #expect(found[1].login?.source.expiresAt == now.addingTimeInterval(60))
     }
 
+    @Test func namesOfTheMapThatNoRowHasAreFound() async throws {
+        let map = ProviderMap(rules: ["acme": .init(name: "acme"), "gogle": .init(name: "google")])
+        let source = try ImportSource(bytes: Array(line().utf8), plan: ImportPlan(providers: map))
+        var reading = ImportReading(source, now: now).makeAsyncIterator()
+        while try await reading.next() != nil {}
+        #expect(reading.summary.unusedRules.contains("gogle"))
+    }
+
     @Test func unknownMembersAreNamedOnceOrRejected() async throws {
         let text = line(#""wheels":4"#) + line(#""wheels":5,"doors":2"#)
         var reading = ImportReading(try ImportSource(bytes: Array(text.utf8)), now: now).makeAsyncIterator()

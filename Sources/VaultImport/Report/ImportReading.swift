@@ -40,6 +40,7 @@ public struct ImportReading: AsyncSequence, Sendable {
         public mutating func next() async throws -> RowOutcome? {
             guard let row = try await rows.next() else {
                 summary.unknownMembers = rows.unknownMembers
+                summary.unusedRules = classifier.unusedRules.sorted()
                 return nil
             }
             let outcome = try await classifier.outcome(of: row)

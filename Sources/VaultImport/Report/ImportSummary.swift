@@ -12,6 +12,8 @@ public struct ImportSummary: Hashable, Sendable {
     public private(set) var providers: [String: Int] = [:]
     /// Names of members that no description knows, at most 32.
     public internal(set) var unknownMembers: [String] = []
+    /// Names of the plan's provider map that no row has, as far as rows could be read.
+    public internal(set) var unusedRules: [String] = []
 
     init() { outcomes = Dictionary(uniqueKeysWithValues: RowOutcome.names.map { ($0, 0) }) }
 

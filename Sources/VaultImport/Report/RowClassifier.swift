@@ -12,12 +12,15 @@ struct RowClassifier {
     private let accounts: AccountRepetition
     private let screen: Screen?
     private var chains: ChainIndex?
+    /// Names of the provider map that no row has had so far.
+    private(set) var unusedRules: Set<String>
 
     init(source: ImportSource, now: Date, screen: Screen? = nil) {
         plan = source.plan
         self.now = now
         self.screen = screen
         accounts = source.detection.accounts
+        unusedRules = Set(source.plan.providers.rules.keys)
     }
 
     mutating func fingerprint(_ token: RefreshToken) throws(ImportError) -> String {
@@ -36,6 +39,7 @@ struct RowClassifier {
 
     private mutating func outcome(of login: SourceLogin) async throws -> RowOutcome {
         let rule = plan.providers.rules[login.provider]
+        if rule != nil { unusedRules.remove(login.provider) }
         if rule == nil, plan.providers.requiresRule { return .rejected(SourceReject(login.place, .unmappedProvider)) }
         if let own = rule?.clientID, let other = login.clientID, own != other {
             return .rejected(SourceReject(login.place, .otherClient))

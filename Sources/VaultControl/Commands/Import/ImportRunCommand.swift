@@ -97,6 +97,7 @@ struct ImportRunCommand: VaultCommand {
                 "\(Count.of(missing, "login")) of \(Printable.shortened(name)) in the vault, and the source has none of "
                     + "them: is it the right one? Those that a reading does not find are not accepted")
         }
+        warn(ofUnused: pass.result.reading?.unusedRules ?? [], invocation)
         if dryRun { invocation.note("nothing was changed") }
         if reportOptions.report == nil, pass.result.reading?.warnings[.expiryUnreadable] != nil {
             invocation.note(
@@ -108,6 +109,15 @@ struct ImportRunCommand: VaultCommand {
         }
         if let failure { throw invocation.end(afterOutput: failure) }
         try end(pass.result, name, invocation)
+    }
+
+    /// A typing error there: the rows that were meant go to the provider of their own name.
+    private func warn(ofUnused rules: [String], _ invocation: Invocation) {
+        guard !rules.isEmpty else { return }
+        let names = rules.prefix(8).map { Printable.shortened($0) }.joined(separator: ", ")
+        invocation.warn(
+            "no row has the provider \(names)\(rules.count > 8 ? ", …" : ""), which the provider map names "
+                + "(--provider-map)")
     }
 
     /// Nil if rows could be used, and no other system renews them.
