@@ -19,7 +19,18 @@ enum FormatDetection {
         }
         // A header is given for a CSV file or, together with a table, for a dump that names no columns.
         if plan.header == nil || plan.table != nil, isSQL(text) { return .sqlDump }
+        // Control characters, without those of lines, of pages and of escapes: no text begins with them.
+        if text.prefix(512).contains(where: { $0 < 0x07 || 0x0E..<0x1B ~= $0 }) {
+            throw ImportError(
+                .unknownFormat, "the source is binary data, and no SQLite database",
+                hint: "name the other system's database, or a dump or an export of it as text")
+        }
         guard CSVDialect(head, plan, isUTF16: isUTF16) != nil else {
+            if text.prefix(while: { $0 != 0x0A }).contains(UInt8(ascii: "|")) {
+                throw ImportError(
+                    .unknownFormat, "the source seems to be CSV with the separator |, which is not supported",
+                    hint: "separate its values by tabs, which no token has: tr '|' '\\t' <FILE >NEW")
+            }
             throw ImportError(
                 .unknownFormat, "the source is not a SQLite database, JSON, CSV or a SQL dump",
                 hint: "docs/import.md shows how to make JSON Lines of any table")

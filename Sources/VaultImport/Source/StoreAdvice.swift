@@ -43,6 +43,14 @@ struct StoreAdvice {
                 hint: advice.map { "leave the kind out; \($0)" }
                     ?? "docs/import.md lists the columns that identify each kind")
         }
+        // They are not shown, as they may be tokens.
+        if container.format == .csv, plan.header == nil,
+            meant.contains(where: { $0.columns.names.contains { $0.hasPrefix(" ") || $0.hasSuffix(" ") } })
+        {
+            return ImportError(
+                .unknownStore, "values in the first line of the CSV file begin or end with a blank",
+                hint: "if they are the names of columns, take the blanks away, there and in the other lines")
+        }
         let noHeader = container.format == .csv && plan.header == nil ? CSVContainer.missingHeader : nil
         guard let table = meant.first, meant.count == 1, !table.columns.names.isEmpty, noHeader == nil || map != nil
         else {
