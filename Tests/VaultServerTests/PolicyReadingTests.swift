@@ -21,7 +21,7 @@ struct PolicyReadingTests {
         ("[[client]]\n" + identity + "users = [\"*\"]\nproviders = [\"*\"]", "web has no verbs"),
         ("[[client]]\n" + identity + "verbs = [\"token\"]\nproviders = [\"*\"]", "web has no users"),
         ("[[client]]\n" + identity + "verbs = [\"token\"]\nusers = [\"*\"]", "web has no providers"),
-        ("[[client]]\n" + identity + "verbs = [\"tokens\"]", "there is no such verb"),
+        ("[[client]]\n" + identity + "verbs = [\"tokens\"]", "there is no such verb: tokens"),
         ("[[client]]\n" + identity + "verbs = []", "verbs does not take this value"),
         ("[[client]]\n" + identity + "verbs = \"token\"", "verbs does not take this value"),
         ("[[client]]\n" + identity + "users = [\"a*b\"]", "an asterisk stands only at the end"),

@@ -79,7 +79,7 @@ enum FileKind: Equatable {
         ([0x50, 0x4B, 0x03, 0x04], "a ZIP archive"), ([0x1F, 0x8B], "a gzip archive"),
         ([0x28, 0xB5, 0x2F, 0xFD], "a zstd archive"), ([0xFD, 0x37, 0x7A, 0x58, 0x5A], "an xz archive"),
         ([0x7F, 0x45, 0x4C, 0x46], "a program"), (Array("#!".utf8), "a script"),
-        (Array("age-encryption.org".utf8), "a file that age encrypted"), (Array("age1".utf8), "an age recipient"),
+        (Array("age-encryption".utf8), "a file that age encrypted"), (Array("age1".utf8), "an age recipient"),
         (Array("ssh-".utf8), "a public key of SSH"),
     ]
 

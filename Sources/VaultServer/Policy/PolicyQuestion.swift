@@ -85,7 +85,10 @@ extension PolicyClient {
             return PolicyRefusal(setting: "origins", reason: "the URL's origin is not among its origins")
         }
         if let method = question.method, methods?.contains(method) != true {
-            return PolicyRefusal(setting: "methods", reason: "the method is not among its methods")
+            let isSpelling = methods?.contains(method.uppercased()) == true
+            return PolicyRefusal(
+                setting: "methods",
+                reason: isSpelling ? "methods are written in capitals" : "the method is not among its methods")
         }
         return nil
     }

@@ -158,7 +158,10 @@ private struct ClientDraft {
             case .verbs:
                 guard PolicyClient.Verb(rawValue: text) != nil else {
                     let known = PolicyClient.Verb.allCases.map(\.rawValue).joined(separator: ", ")
-                    throw SettingsProblem("there is no such verb", hint: "the verbs are: \(known)")
+                    // Anything else is not fit to be shown.
+                    let isWord = text.utf8.count <= 32 && text.allSatisfy { $0.isASCII && $0.isLetter || $0 == "-" }
+                    throw SettingsProblem(
+                        "there is no such verb" + (isWord ? ": \(text)" : ""), hint: "the verbs are: \(known)")
                 }
             case .origins:
                 guard (try? APIOrigin(text, allowsInsecureLoopback: true)) != nil else {

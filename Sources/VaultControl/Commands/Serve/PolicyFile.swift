@@ -9,6 +9,10 @@ struct PolicyFile {
     private static let longest = 1 << 20
 
     func read() throws(Failure) -> ServePolicy {
+        // They are no text, which is said of what has no name.
+        if let kind = FileKind(path), [.vault, .backup].contains(kind) {
+            throw .usage("\(Printable.path(path)) (--policy) is \(kind.words), and no policy", hint: Self.form)
+        }
         let file = SettingsFile(noun: "policy", origin: "--policy", longest: Self.longest)
         let text = try file.text(at: path)
         do throws(PolicyProblem) { return try ServePolicy(text) } catch {
