@@ -169,6 +169,14 @@ struct ExecutableTests {
             #expect(end.code == 1)
             #expect(end.errors.hasPrefix("dev-authserver: error: "))
             #expect(end.errors.split(separator: "\n").count == 1)
+            #expect(end.errors.contains("port \(server.port) is in use"))
         }
+    }
+
+    @Test func aReadyFileThatCannotBeWrittenIsNamed() throws {
+        let end = try Running(["--ready-file", "/nonexistent/ready"]).end()
+        #expect(end.code == 1)
+        #expect(end.errors.contains("/nonexistent/ready (--ready-file)"))
+        #expect(end.errors.split(separator: "\n").count == 1)
     }
 }

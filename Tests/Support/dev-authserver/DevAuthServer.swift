@@ -48,12 +48,15 @@ struct DevAuthServer: AsyncParsableCommand {
     func run() async throws {
         do {
             let stops = await StopSignal.listen(running)
-            let server = try await DevAuthorizationServer.start(serverConfiguration)
+            let server = try await start()
             let line =
                 "listening on http://127.0.0.1:\(server.port)"
                 + (server.secureBase.map { " and \($0)" } ?? "") + "\n"
             if let path = running.readyFile {
-                try Data(line.utf8).write(to: URL(filePath: path), options: .atomic)
+                do { try Data(line.utf8).write(to: URL(filePath: path), options: .atomic) } catch {
+                    await server.shutDown()
+                    throw Refusal(description: "the ready line cannot be written to \(path) (--ready-file)")
+                }
             }
             Self.write(line, to: STDOUT_FILENO)
             for await _ in stops { break }
@@ -61,6 +64,17 @@ struct DevAuthServer: AsyncParsableCommand {
         } catch {
             Self.write("dev-authserver: error: cannot serve: \(error)\n", to: STDERR_FILENO)
             throw ExitCode.failure
+        }
+    }
+
+    private struct Refusal: Error, CustomStringConvertible { let description: String }
+
+    private func start() async throws -> DevAuthorizationServer {
+        do { return try await DevAuthorizationServer.start(serverConfiguration) } catch {
+            // NIO does not name the port.
+            guard "\(error)".contains("errno: \(EADDRINUSE)") else { throw error }
+            let ports = [address.port, address.tlsPort].filter { $0 != 0 }.map(String.init)
+            throw Refusal(description: "port \(ports.joined(separator: " or ")) is in use: another program has it")
         }
     }
 
