@@ -275,7 +275,13 @@ struct SourceOptions: ParsableArguments {
             }
         }
         secrets.decryptCommand = try decryptCommand.map {
-            try ProgramArguments.parse($0, "--decrypt-command", example: ProgramArguments.decryption)
+            let arguments = try ProgramArguments.parse($0, "--decrypt-command", example: ProgramArguments.decryption)
+            guard arguments[0].hasPrefix("/") else {
+                throw Failure.usage(
+                    "the program of --decrypt-command is not given by an absolute path",
+                    hint: "for example: --decrypt-command '\(ProgramArguments.decryption)'")
+            }
+            return arguments
         }
         secrets.nango = try nangoKeyFile.map {
             SourceSecret(try reader.read("Nango key", from: .file($0, from: "--nango-key-file")))
