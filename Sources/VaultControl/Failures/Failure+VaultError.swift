@@ -118,6 +118,12 @@ extension Failure {
     /// The same, without advice about a secret that this provider's client does not send like that.
     func naming(_ provider: String?, in vault: Vault) async -> Failure {
         var failure = self
+        // A callback does not say whose client it is.
+        if provider == nil, let index = hints.firstIndex(of: Self.secretInBody) {
+            failure.hints[index] =
+                "if vaultctl provider show NAME says client_secret_basic, and the secret is right, the server may read "
+                + "it from the body alone: vaultctl provider update NAME --client-auth client_secret_post --client-secret -"
+        }
         if let provider, let index = hints.firstIndex(of: Self.secretInBody),
             let method = try? await vault.provider(named: provider).clientAuthentication
         {
