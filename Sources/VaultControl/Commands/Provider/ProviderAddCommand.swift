@@ -46,12 +46,6 @@ struct ProviderAddCommand: VaultCommand {
     @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
-    func validate() throws {
-        if confirmation.isConfirmed, replaceDamaged == nil {
-            throw ValidationError("--yes is of no use without --replace-damaged")
-        }
-    }
-
     func run(_ invocation: Invocation) async throws {
         guard !name.unicodeScalars.contains(where: Printable.isDeceptive) else {
             throw Failure.usage(
