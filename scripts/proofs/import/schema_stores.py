@@ -114,7 +114,7 @@ def authjs(path, count, spelling):
     def no_idt(n, r, t): r["id_token"] = None; t.update(idToken=None)
     def bad_idt(n, r, t): r["id_token"] = "garbage"; t.update(idToken=None, warnings=[stale, "idTokenDropped"])
     def other_idt(n, r, t): r["id_token"] = id_token("x"); t.update(idToken=digest(id_token("x")), warnings=[stale, "subjectDiffers"])
-    def space(n, r, t): r["access_token"] = " lead"; t.update(access=digest(" lead"))
+    def space(n, r, t): r["access_token"] = " lead"; t.update(access=digest(" lead"), warnings=[stale, "tokenWithOddEnds"])
     def newline(n, r, t): r["access_token"] = "a\n"; t.update(access=None, warnings=[stale, "accessTokenDropped"])
     def emoji(n, r, t): r["refresh_token"] = "\U0001f511"; reject(t, "malformedRefreshToken")
     def separator(n, r, t): r["provider"] = "goo\u2028gle"; t.update(provider="goo\u2028gle")
