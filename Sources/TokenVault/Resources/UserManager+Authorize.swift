@@ -188,8 +188,8 @@ extension UserManager {
         await resourceFacts(of: token)?.rules ?? .init()
     }
 
-    /// What a request needs of the token's provider. A changed provider is noticed within a minute; if it cannot be read
-    /// any more, it is as it was.
+    /// What a request needs of the token's provider. A changed provider is noticed within a minute; if it can no longer
+    /// be read, what was read last is used.
     private func resourceFacts(of token: PresentedToken) async -> ResourceServer? {
         guard let provider = token.provider else { return nil }
         let known = resourceServers.facts(of: provider)
@@ -237,7 +237,7 @@ extension UserManager {
         let target = try target(of: request)
         let name = names.provider(provider)
         let record = try await VaultError.translating { try await vault.store.provider(named: name).record }
-        try VaultError.translatingValues { try ResourceServer(record) }.requireAllowed(target)
+        try VaultError.translatingValues { try record.allowedOrigins }.requireAllowed(target)
     }
 
     /// Returns a good token of this login for this request. See ``authorize(_:for:_:baseURL:)`` for refused requests.

@@ -13,27 +13,29 @@ extension UserManager {
                 hint: "for another resource, the user must log in there")
         }
         guard let provider else { return }
-        try await newestFacts(of: provider).requireAllowed(url)
+        try await newestFacts(of: provider).allowedOrigins.requireAllowed(url)
     }
 
     /// A provider's data for a request to its APIs, as it is now.
     func newestFacts(of provider: ProviderHandle) async throws -> ResourceServer {
-        var known = resourceServers.facts(of: provider)
-        let mark = known?.mark
-        let read = try await VaultError.translating { try await vault.store.provider(provider, changedSince: mark) }
+        let known = resourceServers.facts(of: provider)
+        let read = try await VaultError.translating {
+            try await vault.store.provider(provider, changedSince: known?.mark)
+        }
         if let read {
             let facts = try VaultError.translatingValues { try ResourceServer(read.provider.record) }
-            known = .init(facts: facts, readAt: vault.now, mark: read.mark)
+            resourceServers.keep(.init(facts: facts, readAt: vault.now, mark: read.mark), of: provider)
+            return facts
         }
         guard let known else { throw VaultError(StoreError.notFound(.provider)) }
-        if read != nil { resourceServers.keep(known, of: provider) }
         return known.facts
     }
 }
 
-extension ResourceServer {
+extension [APIOrigin] {
+    /// Refuses a URL that none of them covers; if there is none, all are allowed.
     func requireAllowed(_ url: EndpointURL) throws {
-        guard !allowedOrigins.isEmpty, !allowedOrigins.contains(where: { $0.covers(url) }) else { return }
+        guard !isEmpty, !contains(where: { $0.covers(url) }) else { return }
         throw VaultError(
             .originNotAllowed, "this provider's tokens may not be sent to \(url.origin)",
             hint:

@@ -329,7 +329,7 @@ extension VaultAccess {
         }
     }
 
-    /// A file beside what is no vault any more. Opening what never was one makes none.
+    /// The lock file or the spool beside this file: only a vault has them.
     private func part(of place: NamedPlace, _ kind: FileKind) -> String? {
         guard place.noun == "vault", [.binary, .unknown, .database].contains(kind) else { return nil }
         return [".lock", ".spool"].map { place.path + $0 }.first { NamedFile($0).exists }

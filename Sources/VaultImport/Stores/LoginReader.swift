@@ -152,7 +152,7 @@ struct LoginReader {
         return ["bearer ", "dpop ", "authorization:"].contains(where: front.hasPrefix)
     }
 
-    /// Whether a token has blanks at its ends, or stands in quotation marks. RFC 6749 Appendix A allows both.
+    /// Whether a token begins or ends with a space, or is in quotation marks. RFC 6749 Appendix A allows both.
     private static func hasOddEnds(_ text: String) -> Bool {
         text.hasPrefix(" ") || text.hasSuffix(" ")
             || text.utf8.count > 1 && text.hasPrefix("\"") && text.hasSuffix("\"")

@@ -19,7 +19,7 @@ public struct ImportWarning: Hashable, Sendable, CustomStringConvertible {
         "providerOfRow", "the row names another provider than the one given for rows that name none")
     /// A time had no zone; the plan's was used.
     public static let zoneAssumed = ImportWarning("zoneAssumed", "a time has no zone")
-    /// A token has blanks at its ends, or stands in quotation marks: probably not as the provider gave it.
+    /// A token begins or ends with a space, or is in quotation marks: probably not as the provider gave it.
     public static let tokenWithOddEnds = ImportWarning(
         "tokenWithOddEnds", "a token begins or ends with a blank, or stands in quotation marks")
     /// The expiry is not a valid time. It counts as unknown.

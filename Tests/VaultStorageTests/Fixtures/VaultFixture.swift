@@ -41,10 +41,12 @@ final class VaultFixture: Sendable {
         store.close()
     }
 
-    func open(with keyFile: String? = nil, migrate: Bool = false) throws(StoreError) -> SQLiteVaultStore {
+    func open(
+        with keyFile: String? = nil, migrate: Bool = false, cachedLogins: Int = Depth.cachedLogins
+    ) throws(StoreError) -> SQLiteVaultStore {
         try SQLiteVaultStore.open(
             at: path, unlocker: KeyFileUnlocker(path: keyFile ?? self.keyFile), migrate: migrate,
-            cachedLogins: Depth.cachedLogins, clock: clock)
+            cachedLogins: cachedLogins, clock: clock)
     }
 
     @discardableResult

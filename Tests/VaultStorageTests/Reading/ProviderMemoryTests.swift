@@ -16,8 +16,7 @@ struct ProviderMemoryTests {
         init(cachedLogins: Int = SQLiteVaultStore.cachedLogins) async throws {
             fixture = try VaultFixture()
             try fixture.create().close()
-            store = try SQLiteVaultStore.open(
-                at: fixture.path, unlocker: fixture.unlocker, cachedLogins: cachedLogins, clock: fixture.clock)
+            store = try fixture.open(cachedLogins: cachedLogins)
             other = try fixture.open()
             provider = try await store.putProvider(.sample(at: fixture.now), replacing: nil).handle
             alice = try await store.insertLogin(fixture.draft("alice", provider: provider)).handle

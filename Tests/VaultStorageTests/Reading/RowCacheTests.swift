@@ -19,14 +19,9 @@ struct RowCacheTests {
         init(cachedLogins: Int = SQLiteVaultStore.cachedLogins) async throws {
             fixture = try VaultFixture()
             try fixture.create().close()
-            store = try Self.open(fixture, cachedLogins)
+            store = try fixture.open(cachedLogins: cachedLogins)
             alice = try await store.insertLogin(fixture.draft("alice")).handle
             bob = try await store.insertLogin(fixture.draft("bob")).handle
-        }
-
-        static func open(_ fixture: VaultFixture, _ cachedLogins: Int) throws -> SQLiteVaultStore {
-            try SQLiteVaultStore.open(
-                at: fixture.path, unlocker: fixture.unlocker, cachedLogins: cachedLogins, clock: fixture.clock)
         }
 
         /// Reads it until it comes from memory: the first time it is only noted, the second time kept.

@@ -163,7 +163,7 @@ struct DamageCommandTests {
             try await world.fails(.usage, "damage", "discard", row, "--confirm", row)
             let revoked = try await world.harness.run("user", "disable", "bob", "--yes")
             #expect(revoked.status == 3)
-            // Nothing knows any more which client the logins belong to.
+            // Which client the logins belong to is no longer known.
             let replacing = ["provider", "add", "acme", "--replace-damaged", row] + options
             let asked = try await world.fails(.usage, replacing)
             #expect(asked.error.contains("the logins of \(row) will be renewed as client demo at "), "\(asked.error)")
