@@ -35,6 +35,7 @@ struct FeedTests {
             for await event in events { return event as SessionEvent? }
             return nil
         }
+        await world.subscriptionsHaveBegun()
         _ = try await other.updateAccessToken(
             for: .login(login.id), accessToken: Sample.accessToken("2"), expiresAt: world.now.addingTimeInterval(3_600))
         let event = await world.withTimePassing { await first.value }

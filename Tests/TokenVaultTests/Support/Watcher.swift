@@ -65,6 +65,9 @@ extension World {
         vault.sessions.inbox.withLock { $0.wake }?.signal()
     }
 
+    /// Over a network a subscription begins a little later than its call, and only this process's changes wait for it.
+    func subscriptionsHaveBegun() async { await vault.store.changes.arrivals.settled() }
+
     /// The app sets a token of this life.
     @discardableResult
     func set(_ login: Login, _ name: String = "set", lifetime: Duration = .seconds(3_600)) async throws -> Login {
