@@ -1,3 +1,5 @@
+import Platform
+
 /// A file with the key of one slot, as one line of text.
 ///
 ///     tokenvault-key-1 <key id> <key> <checksum>⏎
@@ -5,7 +7,8 @@
 /// The id and the checksum distinguish a damaged file from another key's file. Each defect has its own error, and an
 /// empty or truncated file is never a reason to make a new key.
 package enum KeyFile {
-    /// Makes a new random key and writes it to a new file with mode 0600. Never overwrites.
+    /// Makes a new random key and writes it to a new file with mode 0600. Never overwrites, and leaves no file that
+    /// would be refused where it is.
     package static func create(at path: String) throws(VaultCryptoError) -> SealingKey {
         let key = try unsafe SealingKey.slotKey { target throws(VaultCryptoError) in
             try Sodium.initialize()
@@ -13,9 +16,15 @@ package enum KeyFile {
         }
         let line = KeyFileLine.encode(key)
         try KeyFileWriter(path: path).write(line)
-        let written = try read(at: path)
-        guard written.id == key.id else {
-            throw VaultCryptoError(.keyFileNotWritten, "the key file does not contain the data that was written to it")
+        do throws(VaultCryptoError) {
+            guard try read(at: path).id == key.id else {
+                throw VaultCryptoError(
+                    .keyFileNotWritten, "the key file does not contain the data that was written to it")
+            }
+        } catch {
+            // A key that is refused here must not be found and used later.
+            NamedFile(path).discard()
+            throw error
         }
         return key
     }

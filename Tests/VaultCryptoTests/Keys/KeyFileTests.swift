@@ -54,6 +54,17 @@ struct KeyFileTests {
         #expect(try Data(contentsOf: URL(filePath: path)).isEmpty)
     }
 
+    @Test func aNewFileThatWouldBeRefusedIsNotLeft() throws {
+        #expect(unsafe chmod(directory.path, 0o777) == 0)
+        let other = directory.file("other.key")
+        #expect {
+            try KeyFile.create(at: other)
+        } throws: {
+            ($0 as? VaultCryptoError)?.code == .keyFileUnsafe
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["vault.key"])
+    }
+
     @Test func aFileCutAnywhereIsTruncatedAndStaysAsItIs() throws {
         for count in 0..<line.count - 1 {
             try write(Array(line.prefix(count)))
