@@ -216,6 +216,8 @@ struct CommandSuggestions {
         case (let verb?, nil) where verb.hasSuffix("access-token"), (_, let verb?) where verb.hasSuffix("access-token"):
             return "token get --user ID --reveal"
         case (let verb?, "vault") where making.contains(verb): return "init --vault PATH --key-file PATH"
+        case (let verb?, let name?) where making.contains(verb) && name.hasSuffix(".vault"):
+            return "init --vault \(Printable.argument(typed[1])) --key-file PATH"
         default: break
         }
         if let first = typed.first, let joined = first.firstIndex(where: { "-_:".contains($0) }) {

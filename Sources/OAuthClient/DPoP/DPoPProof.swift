@@ -23,7 +23,7 @@ public struct DPoPProof: Sendable, CustomStringConvertible, CustomReflectable {
         key: DPoPKey, method: HTTPRequest.Method, url: String, issuedAt: Date, nonce: DPoPNonce? = nil,
         accessToken: AccessToken? = nil
     ) throws(OAuthValueError) -> DPoPProof {
-        guard let target = RawURL(url) else { throw OAuthValueError(.malformed, "request URL") }
+        guard let target = try? RawURL(url) else { throw OAuthValueError(.malformed, "request URL") }
         // 128 random bits: a server rejects an identifier that it has seen before (§11.1).
         return try sign(
             key: key, method: method, target: target, issuedAt: issuedAt, nonce: nonce, accessToken: accessToken,

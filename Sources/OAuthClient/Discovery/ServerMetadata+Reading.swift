@@ -76,7 +76,7 @@ private struct MetadataReader {
             do {
                 return try EndpointURL(text, allowsInsecureLoopback: allowsInsecureLoopback)
             } catch {
-                let url = RawURL(text)
+                let url = try? RawURL(text)
                 guard error.code == .insecure else {
                     throw fault(member, url?.hasFragment == true ? "has a fragment" : "is not a valid absolute URL")
                 }

@@ -24,6 +24,8 @@ public struct OAuthValueError: Error, Hashable, Sendable, CustomStringConvertibl
         public static let forbiddenCharacter = Code("forbiddenCharacter", "has a character that is not allowed")
         /// The value does not follow the grammar of its RFC.
         public static let malformed = Code("malformed", "is malformed")
+        /// The same, with the rule that the value breaks: `it has a query`.
+        static func malformed(_ rule: String) -> Code { Code("malformed", "is malformed: \(rule)") }
         /// The key is well-formed, and on an elliptic curve that no supported algorithm uses.
         public static let otherCurve = Code("otherCurve", "is on a curve other than P-256")
         /// Two values that must belong together do not.

@@ -6,17 +6,16 @@ package struct ResourceIdentifier: Hashable, Sendable, CustomStringConvertible {
 
     /// - Throws: ``OAuthValueError``, `insecure` for plain `http` that is not to this machine or not allowed.
     package init(_ text: String, allowsInsecureLoopback: Bool = false) throws(OAuthValueError) {
-        guard let given = RawURL(text), !given.hasFragment else { throw OAuthValueError(.malformed, "resource") }
+        let given = try RawURL(text, of: "resource")
         guard given.scheme == "https" || (allowsInsecureLoopback && given.isLoopback) else {
             throw OAuthValueError(.insecure, "resource")
         }
         let path = given.path.hasSuffix("/") ? String(given.path.dropLast()) : given.path
         guard !path.split(separator: "/").contains(where: { $0 == "." || $0 == ".." }) else {
-            throw OAuthValueError(.malformed, "resource")
+            throw OAuthValueError(.malformed("its path has a dot segment"), "resource")
         }
         rawValue = given.origin + path + (given.query.map { "?" + $0 } ?? "")
-        guard let url = RawURL(rawValue) else { throw OAuthValueError(.malformed, "resource") }
-        self.url = url
+        url = try RawURL(rawValue, of: "resource")
     }
 
     /// Takes the stored form, which was checked before.

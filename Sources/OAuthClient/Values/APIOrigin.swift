@@ -22,14 +22,17 @@ public struct APIOrigin: Hashable, Sendable, CustomStringConvertible {
         var plain = text
         let wildcard = text.firstRange(of: "://*.")
         if let wildcard { plain.replaceSubrange(wildcard, with: "://") }
+        let given = try RawURL(plain, of: "API origin")
+        guard given.query == nil else { throw OAuthValueError(breaking: .query, "API origin") }
+        guard ["", "/"].contains(given.path) else { throw OAuthValueError(breaking: .path, "API origin") }
         // Built again from the compared parts, so that equal origins have equal text however they were written.
-        guard let given = RawURL(plain), !given.hasFragment, given.query == nil, ["", "/"].contains(given.path),
-            let url = RawURL(given.origin)
-        else { throw OAuthValueError(.malformed, "API origin") }
+        let url = try RawURL(given.origin, of: "API origin")
         guard url.scheme == "https" || (allowsInsecureLoopback && wildcard == nil && url.isLoopback) else {
             throw OAuthValueError(.insecure, "API origin")
         }
-        guard wildcard == nil || Self.isDomain(url.host) else { throw OAuthValueError(.malformed, "API origin") }
+        guard wildcard == nil || Self.isDomain(url.host) else {
+            throw OAuthValueError(.malformed("its * does not stand before a domain"), "API origin")
+        }
         self.url = url
         coversSubdomains = wildcard != nil
         rawValue = "\(url.scheme)://\(coversSubdomains ? "*." : "")\(url.authority)"

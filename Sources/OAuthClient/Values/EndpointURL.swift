@@ -17,9 +17,7 @@ public struct EndpointURL: Hashable, Sendable, CustomStringConvertible, CustomRe
     public init(
         _ rawValue: String, allowsInsecureLoopback: Bool = false, allowsVariables: Bool = false
     ) throws(OAuthValueError) {
-        guard let url = RawURL(rawValue, allowsVariables: allowsVariables), !url.hasFragment else {
-            throw OAuthValueError(.malformed, "endpoint URL")
-        }
+        let url = try RawURL(rawValue, of: "endpoint URL", allowsVariables: allowsVariables)
         guard url.scheme == "https" || (allowsInsecureLoopback && url.isLoopback) else {
             throw OAuthValueError(.insecure, "endpoint URL")
         }
@@ -27,7 +25,7 @@ public struct EndpointURL: Hashable, Sendable, CustomStringConvertible, CustomRe
         self.url = url
         if allowsVariables, rawValue.utf8.contains(UInt8(ascii: "{")) || rawValue.utf8.contains(UInt8(ascii: "}")) {
             guard hasAcceptableHost, VariableText.parts(of: rawValue) != nil else {
-                throw OAuthValueError(.malformed, "endpoint URL")
+                throw OAuthValueError(.malformed("a name in braces is not where one may be"), "endpoint URL")
             }
         }
     }

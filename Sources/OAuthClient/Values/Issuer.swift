@@ -4,9 +4,8 @@ public struct Issuer: Hashable, Sendable, CustomStringConvertible, CustomReflect
     let url: RawURL
 
     public init(_ rawValue: String, allowsInsecureLoopback: Bool = false) throws(OAuthValueError) {
-        guard let url = RawURL(rawValue), !url.hasFragment, url.query == nil else {
-            throw OAuthValueError(.malformed, "issuer")
-        }
+        let url = try RawURL(rawValue, of: "issuer")
+        guard url.query == nil else { throw OAuthValueError(breaking: .query, "issuer") }
         guard url.scheme == "https" || (allowsInsecureLoopback && url.isLoopback) else {
             throw OAuthValueError(.insecure, "issuer")
         }

@@ -14,16 +14,16 @@ struct RawURL: Hashable, Sendable {
     /// Parses bytes: a URL is ASCII, and each request and each proof needs one.
     ///
     /// - Parameter allowsVariables: Takes braces like letters.
-    init?(_ text: String, allowsVariables: Bool = false) {
+    init(_ text: String, allowsVariables: Bool = false) throws(URLDefect) {
         let bytes = Array(text.utf8)
-        guard bytes.count <= 8_192, bytes.allSatisfy({ (0x21...0x7E).contains($0) }),
-            let schemeEnd = bytes.firstIndex(of: UInt8(ascii: ":"))
-        else { return nil }
+        guard bytes.count <= 8_192 else { throw .tooLong }
+        guard bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else { throw .forbiddenCharacter }
+        guard let schemeEnd = bytes.firstIndex(of: UInt8(ascii: ":")) else { throw .scheme }
         scheme = Self.lowercased(bytes[..<schemeEnd])
-        guard scheme == "https" || scheme == "http" else { return nil }
+        guard scheme == "https" || scheme == "http" else { throw .scheme }
         var rest = bytes[(schemeEnd + 1)...]
         guard rest.count >= 2, rest.removeFirst() == UInt8(ascii: "/"), rest.removeFirst() == UInt8(ascii: "/") else {
-            return nil
+            throw .scheme
         }
         if let hash = rest.firstIndex(of: UInt8(ascii: "#")) {
             hasFragment = true
@@ -33,19 +33,16 @@ struct RawURL: Hashable, Sendable {
         }
         if let mark = rest.firstIndex(of: UInt8(ascii: "?")) {
             let bytes = rest[(mark + 1)...]
-            guard Self.isEncoded(bytes, allowsVariables) else { return nil }
+            guard Self.isEncoded(bytes, allowsVariables) else { throw .encoding }
             query = String(decoding: bytes, as: UTF8.self)
             rest = rest[..<mark]
         } else {
             query = nil
         }
         let slash = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
-        guard Self.isEncoded(rest[slash...], allowsVariables),
-            let (host, port) = Self.authority(rest[..<slash], allowsVariables)
-        else { return nil }
+        guard Self.isEncoded(rest[slash...], allowsVariables) else { throw .encoding }
+        (host, port) = try Self.authority(rest[..<slash], allowsVariables)
         path = String(decoding: rest[slash...], as: UTF8.self)
-        self.host = host
-        self.port = port
     }
 
     private static func lowercased(_ bytes: ArraySlice<UInt8>) -> String {
@@ -79,20 +76,23 @@ struct RawURL: Hashable, Sendable {
 
     private var defaultPort: UInt16 { scheme == "https" ? 443 : 80 }
 
-    private static func authority(_ bytes: ArraySlice<UInt8>, _ allowsVariables: Bool) -> (host: String, port: UInt16?)?
-    {
-        // Neither a host nor a port may contain an `@`: user information can make a host look like another one.
+    private static func authority(
+        _ bytes: ArraySlice<UInt8>, _ allowsVariables: Bool
+    ) throws(URLDefect) -> (host: String, port: UInt16?) {
+        // User information can make a host look like another one.
+        guard !bytes.contains(UInt8(ascii: "@")) else { throw .userInformation }
         let hostEnd: Int
         if bytes.first == UInt8(ascii: "[") {
-            guard let bracket = bytes.firstIndex(of: UInt8(ascii: "]")) else { return nil }
+            guard let bracket = bytes.firstIndex(of: UInt8(ascii: "]")) else { throw .host }
             hostEnd = bracket + 1
             let address = bytes[(bytes.startIndex + 1)..<bracket]
-            guard !address.isEmpty, address.allSatisfy(isAddressByte) else { return nil }
+            guard !address.isEmpty, address.allSatisfy(isAddressByte) else { throw .host }
         } else {
             hostEnd = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
-            guard hostEnd > bytes.startIndex,
-                bytes[..<hostEnd].allSatisfy({ isNameByte($0) || (allowsVariables && isBrace($0)) })
-            else { return nil }
+            guard hostEnd > bytes.startIndex else { throw .noHost }
+            guard bytes[..<hostEnd].allSatisfy({ isNameByte($0) || (allowsVariables && isBrace($0)) }) else {
+                throw .host
+            }
         }
         // Names in braces keep their case.
         let host =
@@ -101,10 +101,10 @@ struct RawURL: Hashable, Sendable {
         guard let colon = bytes[hostEnd...].first else { return (host, nil) }
         let digits = bytes[(hostEnd + 1)...]
         guard colon == UInt8(ascii: ":"), digits.count <= 5, digits.allSatisfy({ (0x30...0x39).contains($0) }) else {
-            return nil
+            throw .port
         }
         if digits.isEmpty { return (host, nil) }
-        guard let port = UInt16(String(decoding: digits, as: UTF8.self)), port > 0 else { return nil }
+        guard let port = UInt16(String(decoding: digits, as: UTF8.self)), port > 0 else { throw .port }
         return (host, port)
     }
 

@@ -19,19 +19,21 @@ public struct RedirectURI: Hashable, Sendable, CustomStringConvertible, CustomRe
         guard rawValue.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw OAuthValueError(.forbiddenCharacter, "redirect URI")
         }
-        guard let scheme = Self.scheme(of: rawValue), !rawValue.contains("#") else {
-            throw OAuthValueError(.malformed, "redirect URI")
+        guard !rawValue.contains("#") else { throw OAuthValueError(breaking: .fragment, "redirect URI") }
+        guard let scheme = Self.scheme(of: rawValue) else {
+            throw OAuthValueError(.malformed("it does not begin with a scheme"), "redirect URI")
         }
         switch scheme {
         case "https", "http":
-            guard let url = RawURL(rawValue) else { throw OAuthValueError(.malformed, "redirect URI") }
+            let url = try RawURL(rawValue, of: "redirect URI")
             guard scheme == "https" || url.isLoopback else { throw OAuthValueError(.insecure, "redirect URI") }
         default:
             // A reversed domain name of the owner's, so that two apps do not share one by chance.
             let authority = rawValue.dropFirst(scheme.utf8.count + 1).prefix { $0 != "?" }
-            guard scheme.contains("."), !authority.contains("@") else {
-                throw OAuthValueError(.malformed, "redirect URI")
+            guard scheme.contains(".") else {
+                throw OAuthValueError(.malformed("its scheme is neither https nor an app's own"), "redirect URI")
             }
+            guard !authority.contains("@") else { throw OAuthValueError(breaking: .userInformation, "redirect URI") }
         }
         self.rawValue = rawValue
     }
@@ -69,11 +71,11 @@ extension RedirectURI {
 
     /// Where a web service finds its callback; nil for the scheme of an app.
     package var webLocation: (origin: String, path: String)? {
-        RawURL(rawValue).map { ($0.origin, $0.path.isEmpty ? "/" : $0.path) }
+        (try? RawURL(rawValue)).map { ($0.origin, $0.path.isEmpty ? "/" : $0.path) }
     }
 
     /// Whether the browser returns to this machine (RFC 8252 §7.3).
-    package var isLoopback: Bool { RawURL(rawValue)?.isLoopback == true }
+    package var isLoopback: Bool { (try? RawURL(rawValue))?.isLoopback == true }
 }
 
 /// The parts of a callback's address that distinguish redirect URIs.
@@ -88,7 +90,7 @@ private struct CallbackRoute {
         let whole = text.prefix { $0 != "#" }
         let front = whole.prefix { $0 != "?" }
         parameters = Set(whole.dropFirst(front.count + 1).split(separator: "&"))
-        if let url = RawURL(String(front)) {
+        if let url = try? RawURL(String(front)) {
             (host, path) = (url.host, url.path.isEmpty ? "/" : url.path)
         } else if front.hasPrefix("/") {
             path = String(front)

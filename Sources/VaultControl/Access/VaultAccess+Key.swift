@@ -169,7 +169,7 @@ extension VaultAccess {
     func newPassphrase(_ reader: inout SecretReader, orFile option: String = "--key-file") throws -> String {
         let first = try reader.read("New passphrase", for: .newPassphrase, from: .prompt)
         try Self.checkNewPassphrase(first, orFile: option)
-        let second = try reader.read("Repeat the new passphrase", for: .newPassphrase, from: .prompt)
+        let second = try reader.prompt("Repeat the new passphrase")
         guard first == second else { throw Failure.usage("the passphrases do not match", hint: "try again") }
         return first
     }

@@ -7,7 +7,11 @@ extension VaultAccess {
     var path: String {
         get throws(Failure) {
             guard let path = options.vault ?? environment("TOKENVAULT_VAULT") else {
-                let advice = "use --vault PATH, set TOKENVAULT_VAULT, or name it in a configuration file"
+                let advice =
+                    invocation.configuration.map {
+                        "use --vault PATH, set TOKENVAULT_VAULT, or add a line to \(Printable.path($0.path)): "
+                            + #"vault = "/PATH""#
+                    } ?? "use --vault PATH, set TOKENVAULT_VAULT, or name it in a configuration file"
                 throw Failure(
                     .usage, "no vault specified",
                     hints: Environment.slips(invocation.console.environment, ["TOKENVAULT_VAULT"]) + [advice])

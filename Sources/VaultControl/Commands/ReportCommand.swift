@@ -28,7 +28,7 @@ struct ReportCommand: VaultCommand {
 
     private static let headings = ["LOGIN", "USER", "PROVIDER", "LABEL", "LOST", "WHY"]
 
-    func validate() throws { try TimeSpan.requireAtLeast(.hour, dying, "--dying") }
+    func validate() throws { try TimeSpan.requireLength(dying, of: "--dying") }
 
     private func requireLiving() throws(Failure) {
         let ended = filter.state.map(\.standing).first { [.dead, .terminated].contains($0) }

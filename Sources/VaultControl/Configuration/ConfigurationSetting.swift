@@ -78,6 +78,11 @@ struct ConfigurationSetting: Sendable {
 
     /// The value as its variable would hold it; throws a problem if the variable could not.
     func text(of value: SettingsValue) throws(SettingsProblem) -> String {
+        if case .text(let text) = value, SecretArguments.isKey(text) {
+            throw SettingsProblem(
+                "\(name) has a key itself, and not a file's path",
+                hint: "write the key into a private file, and name that; the configuration file holds no secret")
+        }
         switch (kind, value) {
         case (.path, .text(let path)):
             guard path.hasPrefix("/") else {

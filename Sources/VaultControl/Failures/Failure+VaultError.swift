@@ -37,6 +37,10 @@ extension Failure {
             Self.hint(for: error.code),
             error.hint,
         ].compactMap(\.self).prefix(1)
+        // The log-in is over, whatever else there is to check.
+        if let hint = error.hint, hint.hasPrefix("begin the log-in again"), hints.first != hint {
+            hints.insert(hint, at: hints.startIndex)
+        }
         if let more = error.answer.flatMap({ Self.secondHint(for: $0, error.code) }) { hints.append(more) }
         if error.code == .damaged, hints.isEmpty { hints = ["restore the vault from a backup"] }
         if let wait = error.retryAfter, wait > .zero {
@@ -170,16 +174,14 @@ extension Failure {
                     + "after the *"
             ]
         } else if error.subject.contains("issuer") || error.subject.contains("endpoint") {
-            let (path, query) = error.subject.contains("endpoint") ? ("/token", "") : ("", "query, ")
-            hints = [
-                "use a URL such as https://login.acme.example\(path), in ASCII, without blanks, user, \(query)and fragment, "
-                    + "and with a port between 1 and 65535 if any"
-            ]
+            let path = error.subject.contains("endpoint") ? "/token" : ""
+            hints = ["use a URL such as https://login.acme.example\(path)"]
         } else if error.code == .forbiddenCharacter {
             hints = [
                 "copy it again: a line break, a blank, a quotation mark or a letter beyond ASCII may have come along"
             ]
         }
+        if error.isOfUserInformation { hints.append("if there was a password in it, assume that others have seen it") }
         self.init(.usage, code: "invalidArgument", error.description, hints: hints)
     }
 

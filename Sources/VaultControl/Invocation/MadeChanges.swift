@@ -30,7 +30,7 @@ final class MadeChanges: Sendable {
         let rows = rows.withLock { $0 }
         guard !rows.isEmpty else { return nil }
         let words = rows.prefix(Self.most).map(Self.words) + (rows.count > Self.most ? ["and more"] : [])
-        return "this was done all the same: \(words.joined(separator: ", ")); see: vaultctl audit list"
+        return "these changes were made: \(words.joined(separator: ", ")); see: vaultctl audit list"
     }
 
     /// Whether the row records that something was looked at.

@@ -166,7 +166,7 @@ struct InvalidValue {
                 ? "expected a length of time, but this is a day"
                 : "the calendar has no day \(value.prefix(4))-\(value.dropFirst(4).prefix(2))-\(value.suffix(2))"
         }
-        return "a length of time has a unit: \(value)s, \(value)m (minutes), \(value)h or \(value)d"
+        return "a length of time has a unit: " + TimeSpan.readings(of: value, for: String(option.prefix { $0 != " " }))
     }
 
     /// Several values in one, of a repeatable option.

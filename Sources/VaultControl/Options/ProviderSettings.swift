@@ -108,7 +108,7 @@ struct ProviderSettings: ParsableArguments {
 
     func validate() throws {
         if case .fromNow(let span)? = clientSecretExpires {
-            try TimeSpan.requireAtLeast(.day, span, "--client-secret-expires", isZeroAllowed: true)
+            try TimeSpan.requireLength(span, of: "--client-secret-expires", isZeroAllowed: true)
         }
         if let deathLimit, !(0...100_000).contains(deathLimit) {
             throw ValidationError("--death-limit must be between 0 and 100000")

@@ -50,19 +50,31 @@ struct TimeSpan: ExpressibleByArgument {
 }
 
 extension TimeSpan {
-    /// Refuses a length of time that is too short for its purpose, most likely because its `m` was to mean months.
+    /// Options that take no shorter length, in which `m` most likely was to mean months.
+    private static let leastHours: [String: Int64] = [
+        "--client-secret-expires": 24, "--dead-for": 1, "--dying": 1, "--keep": 24, "--keep-audit": 24,
+        "--rotate-root-every": 24,
+    ]
+
+    /// Refuses a length of time that is too short for its option.
     ///
     /// - Parameter isZeroAllowed: `0` has no unit to mistake.
-    static func requireAtLeast(
-        _ least: TimeSpan, _ span: TimeSpan?, _ option: String, isZeroAllowed: Bool = false
-    ) throws {
-        guard let span, span.duration < least.duration, !isZeroAllowed || span.duration != .zero else { return }
-        let words = least.duration == .seconds(86_400) ? "a day, 1d" : "an hour, 1h"
+    static func requireLength(_ span: TimeSpan?, of option: String, isZeroAllowed: Bool = false) throws {
+        guard let span, let hours = leastHours[option], span.duration < .seconds(3_600 * hours),
+            !isZeroAllowed || span.duration != .zero
+        else { return }
+        let words = hours == 24 ? "a day, 1d" : "an hour, 1h"
         throw ValidationError("\(option) must be at least \(words); m means minutes, and mo months")
     }
 
-    static let day = TimeSpan(.seconds(86_400))
-    static let hour = TimeSpan(.seconds(3_600))
+    /// What a number without a unit may mean for an option.
+    static func readings(of number: String, for option: String) -> String {
+        switch leastHours[option] {
+        case nil: "\(number)s, \(number)m (minutes), \(number)h or \(number)d"
+        case 24?: "\(number)d, \(number)w or \(number)mo (months)"
+        default: "\(number)h, \(number)d or \(number)w"
+        }
+    }
 
     /// As typed, for the help.
     var defaultValueDescription: String {

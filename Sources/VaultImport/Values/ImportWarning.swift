@@ -21,7 +21,7 @@ public struct ImportWarning: Hashable, Sendable, CustomStringConvertible {
     public static let zoneAssumed = ImportWarning("zoneAssumed", "a time has no zone")
     /// A token begins or ends with a space, or is in quotation marks: probably not as the provider gave it.
     public static let tokenWithOddEnds = ImportWarning(
-        "tokenWithOddEnds", "a token begins or ends with a blank, or stands in quotation marks")
+        "tokenWithOddEnds", "a token begins or ends with a blank, or is in quotation marks")
     /// The expiry is not a valid time. It counts as unknown.
     public static let expiryUnreadable = ImportWarning(
         "expiryUnreadable", "the expiry is not readable, and taken as unknown")

@@ -145,8 +145,12 @@ private struct ClientDraft {
             case .flag: false
             }
         guard isRight else {
+            let isOfUsers = if setting == .user, case .texts = value { true } else { false }
             throw SettingsProblem(
-                "\(setting.rawValue) does not take this value", hint: "for example: \(setting.example)")
+                "\(setting.rawValue) does not take this value",
+                hint: isOfUsers
+                    ? "user is the client's own account; whose tokens it gets: \(Setting.users.example)"
+                    : "for example: \(setting.example)")
         }
         if case .texts(let texts) = value { try Self.check(texts, setting) }
         values[setting] = value

@@ -97,6 +97,26 @@ struct ValueTests {
         #expect(throws: OAuthValueError(.malformed, "endpoint URL")) { try EndpointURL(text) }
     }
 
+    @Test(arguments: [
+        ("a.example", "it does not begin with https://"), ("https:a.example", "it does not begin with https://"),
+        ("https://", "it names no host"), ("https://:443/", "it names no host"),
+        ("https://a\\b/", "its host has a character that no host has"),
+        ("https://[x]/", "its host has a character that no host has"),
+        ("https://user:pw@a/", "it has a user name or a password"),
+        ("https://a@/", "it has a user name or a password"),
+        ("https://a:0/", "its port is not a number between 1 and 65535"),
+        ("https://[::1]x/", "its port is not a number between 1 and 65535"),
+        ("https://a/ b", "it has a blank, a control character, or a letter beyond ASCII"),
+        ("https://a/%2", "its path or its query has a character that must be percent-encoded"),
+        ("https://a/?%zz", "its path or its query has a character that must be percent-encoded"),
+        ("https://a/?x", "it has a query"), ("https://a/#x", "it has a fragment"),
+        ("https://a/" + String(repeating: "x", count: 8_192), "it is longer than 8192 characters"),
+    ])
+    func theRuleThatAnIssuerBreaksIsNamed(_ text: String, _ rule: String) {
+        let error = #expect(throws: OAuthValueError.self) { try Issuer(text) }
+        #expect(error?.description == "the issuer is malformed: \(rule)")
+    }
+
     @Test func originsNameThePortOnlyIfItIsUnusual() throws {
         #expect(try EndpointURL("https://A.example:443/x").origin == "https://a.example")
         #expect(try EndpointURL("https://a.example:444/x").origin == "https://a.example:444")

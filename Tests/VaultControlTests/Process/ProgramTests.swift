@@ -56,7 +56,7 @@ struct ProgramTests {
         let harness = try await BadInputTests.filled()
         let result = try await Program(harness: harness).shell("\"$vaultctl\" \(command) >/dev/full")
         #expect(result.status == 10)
-        #expect(result.error.contains("hint: this was done all the same: "), "\(result.error)")
+        #expect(result.error.contains("hint: these changes were made: "), "\(result.error)")
         #expect(result.error.contains(deed) && result.error.contains("see: vaultctl audit list"), "\(result.error)")
     }
 

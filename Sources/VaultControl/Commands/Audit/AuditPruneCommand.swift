@@ -39,7 +39,7 @@ struct AuditPruneCommand: VaultCommand {
         guard keep?.duration != .zero else {
             throw ValidationError("--keep 0 would remove rows of any age; to keep only the last ones: --keep-last 1000")
         }
-        try TimeSpan.requireAtLeast(.day, keep, "--keep")
+        try TimeSpan.requireLength(keep, of: "--keep")
         guard keepLast ?? 1_000 >= 1_000 else {
             throw ValidationError("--keep-last must be 1000 or more: other processes may still have to read these rows")
         }

@@ -17,8 +17,14 @@ struct RestoreStatusCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let held = try await VaultAccess(global, invocation).open { try await $0.heldLogins() }
         try invocation.emit("providers", held.map(BackupRecords.record), BackupRecords.heldHeadings)
-        if !held.contains(where: { $0.held > 0 }) { invocation.note("no login is held") }
+        if !held.contains(where: { $0.held > 0 }) { invocation.note(HeldLogins.noneWords) }
     }
+}
+
+extension HeldLogins {
+    /// Logins that an import holds are another command's.
+    fileprivate static let noneWords =
+        "no login is held by a restore; for logins that another system renews: vaultctl import status"
 }
 
 struct RestoreAcceptCommand: VaultCommand {
@@ -91,6 +97,7 @@ struct RestoreAcceptCommand: VaultCommand {
             }
             let left = try await users.vault.heldLogins(ofProvider: provider.map { tenant.provider($0) }).held
             try emit(acceptance, probes, left, invocation)
+            if held.held == 0 { invocation.note(HeldLogins.noneWords) }
             if probes.hasFailure || acceptance.damaged > 0 {
                 throw ExitRequest(status: .partlyDone)
             }
@@ -107,9 +114,10 @@ struct RestoreAcceptCommand: VaultCommand {
                 Field("requests", requests).label("requests sent now"),
             ])
         invocation.note(
-            probe == nil && provider != nil && count > 0
-                ? "nothing is sent at once: each login is renewed when it is due"
-                : "nothing was changed")
+            held.held == 0
+                ? HeldLogins.noneWords
+                : probe == nil && provider != nil
+                    ? "nothing is sent at once: each login is renewed when it is due" : "nothing was changed")
     }
 
     /// A probe measures the risk.

@@ -171,7 +171,7 @@ struct VaultCheckup {
                 unsendable += page.entries.count(where: \.isOfRemovedProvider)
             }
             if unsendable > 0 { text += "; \(OutboxWords.unsendable(unsendable))" }
-            let retry = unsendable < count ? "; try them now: vaultctl outbox retry" : ""
+            let retry = unsendable < count ? "; try them now: vaultctl outbox retry --all" : ""
             return [
                 DoctorFinding(
                     isOld ? .warning : .note, .outbox, text, hint: "list them: vaultctl outbox list\(retry)")

@@ -192,7 +192,7 @@ struct EventsCommand: VaultCommand {
         }
         let file = Printable.path(cursorFile)
         invocation.warn(
-            "the audit log has no row of the cursor \(cursor) in \(file), which is written anew: it is another vault's, "
+            "the audit log has no row of the cursor \(cursor) in \(file), which gets a new one: it is another vault's, "
                 + "or the vault was put back to an earlier state")
         invocation.advise("if it is another vault's, put it back: echo \(cursor) > \(file)")
     }

@@ -40,7 +40,7 @@ struct LoginEndCommand: VaultCommand {
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func validate() throws {
-        try TimeSpan.requireAtLeast(.hour, filter.deadFor, "--dead-for", isZeroAllowed: true)
+        try TimeSpan.requireLength(filter.deadFor, of: "--dead-for", isZeroAllowed: true)
         if (by == .terminate) != (reason != nil) {
             throw ValidationError("--by terminate and --reason belong together")
         }
@@ -92,7 +92,10 @@ struct LoginEndCommand: VaultCommand {
         for failure in report.failures.prefix(10) {
             invocation.warn("login \(failure.login) could not be ended: \(failure.error.message)")
         }
-        if report.pending > 0 { invocation.hint("ask the providers again: vaultctl outbox retry") }
+        if report.pending > 0 {
+            invocation.warn("not every provider has confirmed; the vault keeps the revocations until they have")
+            invocation.hint("try again: vaultctl outbox retry --all")
+        }
         if report.damaged > 0 { invocation.hint("see what cannot be opened: vaultctl damage list") }
         if !report.isComplete { throw ExitRequest(status: .partlyDone) }
     }

@@ -68,11 +68,11 @@ struct MaintainCommand: VaultCommand {
         guard keepAudit?.duration != .zero else {
             throw ValidationError("--keep-audit 0 would remove each row at once; to remove none: --keep-whole-audit")
         }
-        try TimeSpan.requireAtLeast(.day, keepAudit, "--keep-audit")
+        try TimeSpan.requireLength(keepAudit, of: "--keep-audit")
         guard (1...1_000).contains(concurrency) else {
             throw ValidationError("--concurrency must be between 1 and 1000")
         }
-        try TimeSpan.requireAtLeast(.day, rotateRootEvery, "--rotate-root-every")
+        try TimeSpan.requireLength(rotateRootEvery, of: "--rotate-root-every")
     }
 
     func run(_ invocation: Invocation) async throws {

@@ -21,7 +21,7 @@ struct OutboxListCommand: VaultCommand {
             }
             if unsendable > 0 { invocation.note(OutboxWords.unsendable(unsendable)) }
             if count == 0 || unsendable < count {
-                invocation.hint(count == 0 ? "no revocations are pending" : "try again: vaultctl outbox retry")
+                invocation.hint(count == 0 ? "no revocations are pending" : "try again: vaultctl outbox retry --all")
             }
         }
     }

@@ -200,6 +200,20 @@ struct LoginCommandTests {
         }
     }
 
+    @Test func aLogInWithoutAReplyHasEnded() async throws {
+        try await World.with { world in
+            let url = try await world.ok("login", "begin", "--user", "eve", "--provider", "acme").line
+            let callback = try await Browser.visit(url)
+            world.server.faults.add(.drop(afterActing: true))
+            let arguments = ["login", "complete", "--callback-url", "-"]
+            let lost = try await world.harness.run(arguments, input: callback)
+            #expect(lost.status == ExitStatus.provider.rawValue)
+            #expect(lost.error.contains("hint: begin the log-in again\n") && lost.error.contains("check the network"))
+            let again = try await world.harness.run(arguments, input: callback)
+            #expect(again.status == ExitStatus.notFound.rawValue)
+        }
+    }
+
     @Test func aRefusedLogInIsToldAsSuch() async throws {
         try await World.with { world in
             let begun = try await world.ok("login", "begin", "--user", "eve", "--provider", "acme", "--json").json
