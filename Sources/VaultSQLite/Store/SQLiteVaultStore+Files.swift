@@ -4,7 +4,16 @@ package import VaultStorage
 extension SQLiteVaultStore {
     /// The kind of file system was checked at the opening; proving it would write.
     package func files() -> [FileReport] {
-        Self.files(at: database.path, trustsFileSystem: true, provesFileSystem: false)
+        var reports = Self.files(at: database.path, trustsFileSystem: true, provesFileSystem: false)
+        guard readOnlyRefusal == nil, !reports.contains(where: { $0.problem != nil }),
+            let place = reports.firstIndex(where: { $0.role == .vault })
+        else { return reports }
+        // Files that are as they should be may be others than those that this process has open.
+        do throws(StoreError) { try self.place.checkNames() } catch {
+            let report = reports[place]
+            reports[place] = FileReport(role: .vault, path: report.path, mode: report.mode, problem: error)
+        }
+        return reports
     }
 
     /// The files of a vault that need not be open. If a directory is missing, so is everything in it.

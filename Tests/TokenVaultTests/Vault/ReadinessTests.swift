@@ -22,6 +22,14 @@ struct ReadinessTests {
         try FileManager.default.moveItem(atPath: aside, toPath: path)
         try await world.vault.checkReadiness()
 
+        // A copy in its place is another file.
+        try FileManager.default.moveItem(atPath: path, toPath: aside)
+        try FileManager.default.copyItem(atPath: aside, toPath: path)
+        #expect(await code { try await world.vault.checkReadiness() } == .rollbackSuspected)
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.moveItem(atPath: aside, toPath: path)
+        try await world.vault.checkReadiness()
+
         try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: path)
         #expect(await code { try await world.vault.checkReadiness() } == .unsafeFile)
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)

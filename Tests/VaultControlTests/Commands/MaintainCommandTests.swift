@@ -121,6 +121,20 @@ struct MaintainCommandTests {
         }
     }
 
+    @Test(.aboutFiles("the file is exchanged")) func itEndsWhenAnotherFileIsInTheVaultsPlace() async throws {
+        try await World.with { world in
+            try await world.logIn("alice")
+            let maintainer = try Maintainer(world.harness)
+            try await maintainer.hasSaid("maintaining this vault")
+            let (path, aside) = (world.harness.vault, world.harness.path("aside"))
+            try FileManager.default.moveItem(atPath: path, toPath: aside)
+            try FileManager.default.copyItem(atPath: aside, toPath: path)
+            #expect(await maintainer.end() == ExitStatus.rollback.rawValue)
+            #expect(maintainer.words.contains("was replaced or removed"), "\(maintainer.words)")
+            #expect(!maintainer.words.contains("renewed again"))
+        }
+    }
+
     @Test func statusCountsAndDraws() async throws {
         try await World.with { world in
             for index in 0..<3 { try await world.logIn("user-\(index)") }

@@ -2,7 +2,7 @@ import Synchronization
 import TokenVault
 
 /// Reports once, rather than for each login, what keeps the whole vault from being renewed: the server is unreachable,
-/// other processes no longer see this one as alive, or the vault was moved.
+/// other processes no longer see this one as alive, or the vault was moved or exchanged.
 final class MaintainWatch: Sendable {
     private static let interval = Duration.seconds(5)
     /// Errors that may pass on their own; reported if they persist at the next check.
@@ -63,7 +63,9 @@ final class MaintainWatch: Sendable {
     }
 
     private func note(_ error: VaultError) {
-        if isFinal(error) { return state.withLock { $0.end = $0.end ?? Failure(error) } }
+        // Another file in the vault's place: this process has the old one open for good.
+        let isExchanged = isFile && error.code == .rollbackSuspected
+        if isExchanged || isFinal(error) { return state.withLock { $0.end = $0.end ?? Failure(error) } }
         let isNews = state.withLock { state in
             let isSame = state.found?.message == error.message
             let wasTold = isSame && state.isTold || Self.areAlike(state.met, error)
