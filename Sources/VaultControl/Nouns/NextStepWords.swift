@@ -16,7 +16,7 @@ enum NextStepWords {
                 : setTokenOrLogIn(login)
         case .waitForRenewal: "wait: a renewal is in progress"
         case .takeOverStalled:
-            "find the process that stalled in the middle of the renewal, and end it: another then takes over safely; "
+            "find the process that stalled in the middle of the renewal, and end it: another then takes over; "
                 + "if it cannot be ended: vaultctl login take-over \(login.id)"
         case .recover:
             "a running service takes over by itself; without one: vaultctl login refresh \(login.id)"

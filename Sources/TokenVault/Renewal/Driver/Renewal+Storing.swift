@@ -80,6 +80,9 @@ extension Renewal {
         guard let reply = attempt?.reply else { return .spoolFailed }
         do throws(StoreError) {
             attempt?.spooled = try vault.store.spool.add(reply)
+            vault.logger.warning(
+                "the new tokens are kept in this machine's spool until the vault takes them",
+                metadata: ["vault-login-handle": "\(login.text)"])
             return .spooled
         } catch {
             vault.logger.warning(

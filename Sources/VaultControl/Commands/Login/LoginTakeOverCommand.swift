@@ -47,7 +47,10 @@ struct LoginTakeOverCommand: VaultCommand {
             throw Failure(
                 .usage, code: "nothingToTakeOver",
                 "the process that renewed this login has ended, so there is no renewal to take over",
-                hints: ["any call for its token takes over safely: vaultctl login refresh \(id)"])
+                hints: [
+                    "any call for its token goes on from there: vaultctl login refresh \(id)",
+                    "its refresh token may be spent: see first: vaultctl login show \(id)",
+                ])
         }
         return renewal
     }
