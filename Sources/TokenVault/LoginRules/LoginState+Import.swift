@@ -84,11 +84,11 @@ extension LoginState {
         return refresh?.has(token) == true
     }
 
-    /// Whether the vault has the account, or the very chain, from elsewhere.
+    /// Whether the vault has the account, the row, or the very chain from elsewhere.
     private func isTaken(by imported: ImportedLogin) -> Bool {
         guard provider == imported.provider, isLiving else { return false }
         if let subject = imported.subject, session.subject == subject { return true }
-        return hasChain(of: imported) || hasHadTokens(of: imported)
+        return isRowElsewhere(imported) || hasChain(of: imported) || hasHadTokens(of: imported)
     }
 
     /// Whether the login once came with these tokens: the row is an old copy under another name, and what the vault has
@@ -97,8 +97,13 @@ extension LoginState {
         guard let origin = session.origin else { return false }
         // Rows of one source may share an access token, which no renewal spends.
         guard imported.refreshToken != nil || origin.source != imported.source else { return false }
-        let tokens = imported.tokens
-        return origin.tokens == tokens || origin.hasLeft(tokens)
+        return origin.hasHad(imported.tokens)
+    }
+
+    /// Whether another source's name has the row: a misspelt name makes the source look like a new one, and the two
+    /// logins would follow one chain, whatever tokens the row has by now.
+    private func isRowElsewhere(_ imported: ImportedLogin) -> Bool {
+        session.origin.map { $0.row == imported.row && $0.source != imported.source } ?? false
     }
 
     /// Sources are also read from copies, and a copy may be older than an earlier reading. Expiries prove nothing here:

@@ -114,9 +114,9 @@ extension RejectReason {
     /// key.
     public static let ambiguousRow = RejectReason(
         "ambiguousRow", "another row of the user at this provider has the same name, and other tokens")
-    /// The vault already has the account, or the refresh token, from another source.
+    /// The vault already has the account, the row or the refresh token, from another source or row.
     public static let alreadyThere = RejectReason(
-        "alreadyThere", "the vault already has this login from another source")
+        "alreadyThere", "the vault already has this login from another source or row")
     /// The vault's user is disabled.
     public static let userDisabled = RejectReason("userDisabled", "the user is disabled in the vault")
     /// One of the user's logins in the vault cannot be opened, and may be this one.

@@ -25,12 +25,16 @@ package enum ImportMeeting: Sendable, Equatable {
     case renewedBySource
     /// The same row, but the vault has ended the login.
     case ended
-    /// The vault has a login of that account or with that refresh token, but it did not come from that row.
+    /// The vault has a login of that account, with that refresh token, or of that row under another source's name, but
+    /// it did not come from that row.
     case taken
 }
 
 extension WriteTransaction {
     /// Takes over a login, unless the user already has it.
+    ///
+    /// No login gets a refresh token that another one of the user may spend: the provider would get it twice, and end
+    /// the grant. The answer then is the other login, as ``ImportMeeting/taken``.
     ///
     /// - Parameters:
     ///   - drafted: The login to add if the vault does not have it; nil to add none.
@@ -45,29 +49,47 @@ extension WriteTransaction {
             return .added(try insertLogin(drafted, of: nil, index).handle)
         }
         let (logins, damaged) = try loadLogins(of: index, user)
+        var taken: LoginHandle?
         for login in logins {
-            if let meeting = try meeting(of: login, user, meet) { return .known(login.columns.handle, meeting) }
+            var state = login.state(of: user, context, nextFence: try nextFence())
+            switch try meet(&state) {
+            case nil: continue
+            // The row's own login may come after it.
+            case .taken: taken = taken ?? login.columns.handle
+            case let meeting?:
+                if meeting == .followed, let other = logins.first(where: { $0.maySpendToken(of: state) }) {
+                    return .known(other.columns.handle, .taken)
+                }
+                try store(state, over: login, of: user)
+                return .known(login.columns.handle, meeting)
+            }
         }
+        if let taken { return .known(taken, .taken) }
         if !damaged.isEmpty { return .damaged }
         guard let drafted else { return .absent }
         guard user.status == .active else { return .userDisabled }
         return .added(try insertLogin(drafted, of: user, index).handle)
     }
 
-    private func meeting(
-        of login: OpenLogin, _ user: OpenUser, _ meet: (inout LoginState) throws -> ImportMeeting?
-    ) throws -> ImportMeeting? {
+    private func store(_ state: LoginState, over login: OpenLogin, of user: OpenUser) throws {
         var user = user
-        var state = login.state(of: user, context, nextFence: try nextFence())
-        guard let meeting = try meet(&state) else { return nil }
-        let hasChanged = try apply(state, to: login, of: &user)
-        if hasChanged {
-            var tale = Tale()
-            tale.add(
-                state.auditEvents(since: login.session, login.intent, hasChanged: true, at: now()),
-                of: login.columns.handle)
-            try save(&user, telling: tale)
-        }
-        return meeting
+        guard try apply(state, to: login, of: &user) else { return }
+        var tale = Tale()
+        tale.add(
+            state.auditEvents(since: login.session, login.intent, hasChanged: true, at: now()),
+            of: login.columns.handle)
+        try save(&user, telling: tale)
+    }
+}
+
+extension OpenLogin {
+    /// Whether the refresh token of an imported login is this login's, or one that it came with and has replaced since.
+    fileprivate func maySpendToken(of state: LoginState) -> Bool {
+        guard let token = state.refresh?.refreshToken, columns.handle != state.handle,
+            columns.provider == state.provider, session.isLiving
+        else { return false }
+        if refresh?.refreshToken == token { return true }
+        guard let tokens = state.session.origin?.tokens else { return false }
+        return session.origin?.hasHad(tokens) == true
     }
 }

@@ -45,6 +45,9 @@ extension ImportOrigin {
     /// Whether the source once had these tokens and has replaced them.
     package func hasLeft(_ tokens: Bytes16) -> Bool { formerTokens.contains(tokens.firstWord) }
 
+    /// Whether the login came with these tokens, at its last take-over or at an earlier one.
+    package func hasHad(_ tokens: Bytes16) -> Bool { self.tokens == tokens || hasLeft(tokens) }
+
     /// Takes over the former tokens that another record of the same login knows.
     package mutating func keepFormer(_ origin: ImportOrigin) {
         var former = origin.formerTokens

@@ -99,6 +99,100 @@ struct ImportRunTests {
         #expect(scene.transport.requestCount == 1)
     }
 
+    /// Two logins would follow one chain, and the renewal of the second would end the grant.
+    @Test func aRenewedRowUnderAnotherNameAddsNothing() async throws {
+        let scene = try await ImportScene()
+        let row = SampleRow(subject: nil, more: #""id":"17""#)
+        let other = SampleRow(user: "u2", subject: nil, access: "b1", refresh: "q1", more: #""id":"18""#)
+        // Without a key, its user and its provider are its name.
+        let nameless = SampleRow(user: "u3", subject: nil, access: "c1", refresh: "p1")
+        try await scene.run(row.text + other.text + nameless.text)
+        let (login, namelessLogin) = (try await scene.login().id, try await scene.login("u3").id)
+        let (renewed, renewedNameless) = (
+            row.with { ($0.access, $0.refresh) = ("a2", "r2") }.text,
+            nameless.with { ($0.access, $0.refresh) = ("c2", "p2") }.text
+        )
+        for purpose in [ImportRunOptions.Purpose.hold, .take, .check, .adopt, .compare] {
+            let rows = try await scene.run(renewed + other.text, purpose, name: "wbe").rows
+            #expect(rows.map(\.outcome) == [.rejected(.alreadyThere), .rejected(.alreadyThere)], "\(purpose)")
+            #expect(rows.first?.login == login, "\(purpose)")
+        }
+        let rows = try await scene.run(renewedNameless, name: "wbe").rows
+        #expect(rows.map(\.outcome) == [.rejected(.alreadyThere)] && rows.first?.login == namelessLogin)
+
+        let followed = try await scene.run(renewed + other.text + renewedNameless).rows
+        #expect(followed.map(\.outcome) == [.followed, .unchanged, .followed])
+        #expect(try await scene.vault.acceptImport(from: "web", proof: .init(pause: nil)).count == 3)
+        #expect(try await scene.vault.acceptImport(from: "wbe", proof: .init(pause: nil)).count == 0)
+        scene.transport.fallback = .freshTokens()
+        _ = try await scene.users.updateAccessToken(userId: "u1")
+        #expect(scene.transport.requests.map { $0.form["refresh_token"] } == ["r2"])
+        #expect(try await scene.vault.verify().isClean)
+    }
+
+    /// - Parameter isFirst: Whether the vault finds the other login before the row's own.
+    @Test(arguments: [true, false])
+    func noLoginTakesARefreshTokenThatAnotherHas(_ isFirst: Bool) async throws {
+        let scene = try await ImportScene()
+        func addOther() async throws -> LoginID {
+            try await scene.users.addLogin(userId: "u1", provider: "acme", refreshToken: RefreshToken("r2")).id
+        }
+        func addOwn() async throws -> LoginID {
+            let added = try await scene.run(SampleRow().text).rows.first
+            #expect(added?.outcome == .added)
+            return try #require(added?.login)
+        }
+        let early = isFirst ? try await addOther() : nil
+        let own = try await addOwn()
+        let other = if let early { early } else { try await addOther() }
+        let renewed = SampleRow(access: "a2", refresh: "r2").text
+        var rows = try await scene.run(renewed).rows
+        #expect(rows.map(\.outcome) == [.rejected(.alreadyThere)] && rows.first?.login == other)
+        #expect(try await scene.vault.login(own).generation == 1)
+
+        // A contested login does not adopt it, and stays held.
+        try await scene.vault.acceptImport(from: "web", proof: .init(pause: nil))
+        #expect(try await scene.run(renewed, .check).rows.map(\.outcome) == [.renewedBySource])
+        rows = try await scene.run(renewed, .adopt).rows
+        #expect(rows.map(\.outcome) == [.rejected(.alreadyThere)] && rows.first?.login == other)
+        #expect(try await scene.vault.login(own).origin?.owner == .contested)
+
+        // Without the other login, nothing keeps the token out.
+        try await scene.users.logOut(.login(other), revokes: false)
+        #expect(try await scene.run(renewed, .adopt).rows.map(\.outcome) == [.followed])
+        #expect(try await scene.vault.verify().isClean)
+    }
+
+    /// A token that another login came with is spent by now.
+    @Test func noLoginTakesARefreshTokenThatAnotherHasSpent() async throws {
+        let scene = try await ImportScene()
+        let row = SampleRow(subject: nil, more: #""id":"17""#)
+        let own = try #require(try await scene.run(row.text).rows.first?.login)
+        let chain = row.with { ($0.access, $0.refresh) = ("a2", "r2") }
+        let taken = try await scene.run(chain.with { $0.more = #""id":"99""# }.text, .take, name: "shop").rows
+        #expect(taken.map(\.outcome) == [.added])
+        let other = try #require(taken.first?.login)
+        scene.transport.fallback = .freshTokens()
+        _ = try await scene.users.accessToken(for: .login(other), .renewed)
+        let rows = try await scene.run(chain.text).rows
+        #expect(rows.map(\.outcome) == [.rejected(.alreadyThere)] && rows.first?.login == other)
+        #expect(try await scene.vault.login(own).generation == 1)
+    }
+
+    /// Vaults from before that was refused may have a row twice.
+    @Test func aRowFindsItsOwnLoginBehindAnother() async throws {
+        let scene = try await ImportScene()
+        let row = SampleRow(subject: nil, more: #""id":"17""#)
+        let twin = row.with { ($0.access, $0.refresh, $0.more) = ("b1", "q1", #""id":"18""#) }
+        let first = try #require(try await scene.run(row.text).rows.first?.login)
+        let other = try #require(try await scene.run(twin.text, name: "shop").rows.first?.login)
+        let name = try #require(try await scene.vault.store.login(first.handle).session.origin?.row)
+        _ = try await scene.vault.store.updateLogin(other.handle) { $0.session.origin?.row = name }
+        let renewed = row.with { ($0.access, $0.refresh) = ("b2", "q2") }.text
+        let rows = try await scene.run(renewed, name: "shop").rows
+        #expect(rows.map(\.outcome) == [.followed] && rows.first?.login == other)
+    }
+
     @Test func rowGoneFromTheSourceIsMissingUntilItReturns() async throws {
         let scene = try await ImportScene()
         let (one, other) = (SampleRow(), SampleRow(user: "u2", subject: "s2", access: "a2", refresh: "r2"))

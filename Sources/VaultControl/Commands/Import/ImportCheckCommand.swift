@@ -15,7 +15,7 @@ struct ImportCheckCommand: VaultCommand {
             vaultctl import check db.sqlite3 --adopt   the other system is stopped now: take its newer tokens for logins \
             that are dead or contested
 
-            Exit code 3 if there was any.
+            Exit code 3 if there was any, or if --adopt left out tokens that another login of the user has already.
             """)
 
     @OptionGroup(title: "Source") var source: SourceOptions
@@ -30,10 +30,16 @@ struct ImportCheckCommand: VaultCommand {
         let pass = try await ImportPass.run(source, adopt ? .adopt : .check, reportOptions, global, invocation)
         let adopted = pass.result[.followed]
         if adopted > 0 { invocation.note("\(Count.of(adopted, "login")) took the source's tokens") }
-        guard let failure = pass.failure else {
+        if let failure = pass.failure { throw invocation.end(afterOutput: failure) }
+        let refused = adopt ? pass.result.reasons[.alreadyThere] ?? 0 : 0
+        guard refused > 0 else {
             return invocation.note("the source has renewed no login that is the vault's own")
         }
-        throw invocation.end(afterOutput: failure)
+        invocation.warn(
+            "\(Count.of(refused, "row")) not adopted: the vault already has \(refused == 1 ? "its" : "their") login or "
+                + "refresh token from another source or row")
+        for line in pass.advice { invocation.hint(line) }
+        throw ExitRequest(status: .partlyDone)
     }
 }
 
@@ -55,7 +61,9 @@ struct ImportCompareCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let pass = try await ImportPass.run(source, .compare, reportOptions, global, invocation)
         let result = pass.result
-        let different = result[.older] - result.superseded + result[.absent] + result[.ended] + result[.renewedBySource]
+        let taken = result.reasons[.alreadyThere] ?? 0
+        let different =
+            result[.older] - result.superseded + result[.absent] + result[.ended] + result[.renewedBySource] + taken
         guard different == 0 else {
             invocation.warn("\(Count.of(different, "login")) \(different == 1 ? "differs" : "differ") from the source")
             invocation.hint("import it again: vaultctl import run SOURCE")

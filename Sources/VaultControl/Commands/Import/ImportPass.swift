@@ -6,8 +6,8 @@ struct ImportPass {
     let result: ImportResult
     /// Logins that the vault owns, and the source has renewed.
     let renewedBySource: Set<LoginID>
-    /// The source of the first login that the vault already has from another one.
-    let otherSource: String?
+    /// What to do about rows whose login the vault already has; none if there are none.
+    let advice: [String]
     /// Whether any login of the vault came from this source.
     var isKnownSource = true
     /// What a check has found.
@@ -33,7 +33,16 @@ struct ImportPass {
             throw Self.interruption(rows.result, options)
         }
         (result, renewedBySource) = (rows.result, renewed)
-        otherSource = if let taken { try? await vault.login(taken).origin?.source } else { nil }
+        // One that only a rehearsal has added is not there.
+        let other: Login? = if let taken { try? await vault.login(taken) } else { nil }
+        advice = other.map { Self.advice(on: $0, options.name) } ?? []
+    }
+
+    /// What to do about rows that this login keeps out of the source of that name.
+    private static func advice(on login: Login, _ name: String?) -> [String] {
+        let show = "the login that has it already: vaultctl login show \(login.id)"
+        guard let other = login.origin?.source, other != name else { return [show] }
+        return ["if it is the source \(Printable.shortened(other)): --name \(Printable.shortened(other))", show]
     }
 
     /// Names the logins that the source has renewed although the vault owns them; nil: there are none.

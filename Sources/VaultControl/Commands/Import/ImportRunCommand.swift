@@ -78,10 +78,7 @@ struct ImportRunCommand: VaultCommand {
             }
             return (pass, quiet >= 2)
         }
-        var advice = RejectAdvice.lines(for: pass.result, of: self.source.tenant, known)
-        if let other = pass.otherSource {
-            advice.append("if it is the source \(Printable.shortened(other)): --name \(Printable.shortened(other))")
-        }
+        let advice = RejectAdvice.lines(for: pass.result, of: self.source.tenant, known) + pass.advice
         let failure = failure(pass, isQuiet: isQuiet, advice, invocation)
         try report.end(
             ImportRecords.record(pass.result, of: source, name: name) + [.data("isDryRun", dryRun)]

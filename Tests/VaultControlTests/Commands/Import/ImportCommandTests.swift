@@ -127,6 +127,54 @@ import VaultControl
         }
     }
 
+    @Test func tokensThatAnotherLoginHasAreNotAdopted() async throws {
+        try await World.with { world in
+            let (path, _) = try Self.store(world, ["alice"])
+            try await world.ok("import", "run", path, "--name", "web", "--take")
+            let grant = try #require(world.server.issueGrant(user: "alice"))
+            let token = try world.harness.file("token", try #require(grant.refreshToken))
+            let added = try await world.ok(
+                "login", "add", "--user", "alice", "--provider", "acme", "--refresh-token-file", token, "--json")
+            let other = try #require(try added.json["id"] as? String)
+            let changed = try world.harness.file(
+                "changed.jsonl",
+                ImportBench.line(
+                    "alice", subject: "id-alice", access: grant.accessToken, refresh: grant.refreshToken))
+            #expect(try await world.harness.run("import", "check", changed, "--name", "web").status == 3)
+            let adopted = try await world.harness.run("import", "check", changed, "--name", "web", "--adopt")
+            #expect(adopted.status == 3 && adopted.error.contains("1 row not adopted"), "\(adopted.error)")
+            #expect(adopted.error.contains("vaultctl login show \(other)"), "\(adopted.error)")
+            let status = try await world.ok("import", "status", "--json").json["sources"] as? [[String: Any]]
+            #expect(status?.first?["contested"] as? Int == 1)
+            // With the other login gone, the tokens have one owner.
+            try await world.ok("login", "remove", other, "--yes")
+            try await world.ok("import", "check", changed, "--name", "web", "--adopt")
+            try await world.ok("login", "refresh", "--user", "alice")
+        }
+    }
+
+    /// The source has renewed between the two readings: nothing but the row's name shows that it is there.
+    @Test func renewedRowsUnderAMisspeltNameAddNothing() async throws {
+        try await World.with { world in
+            let grants = try (1...2).map { _ in try #require(world.server.issueGrant(user: "alice")) }
+            let paths = try grants.enumerated().map { number, grant in
+                try world.harness.file(
+                    "\(number).jsonl",
+                    ImportBench.line(
+                        "alice", access: grant.accessToken, refresh: grant.refreshToken, #""id":"17""#))
+            }
+            try await world.ok("import", "run", paths[0], "--name", "web")
+            let wrong = try await world.fails(.usage, "import", "run", paths[1], "--name", "wbe")
+            #expect(wrong.error.contains("if it is the source web: --name web"), "\(wrong.error)")
+            try await world.ok("import", "run", paths[1], "--name", "web")
+            try await world.ok("import", "accept", "web", "--source-is-gone")
+            try await world.fails(.notFound, "import", "accept", "wbe", "--source-is-gone")
+            #expect(try await Self.logins(world) == 1)
+            try await world.ok("login", "refresh", "--user", "alice")
+            try await world.ok("login", "refresh", "--user", "alice")
+        }
+    }
+
     @Test func whatAWrongFileLeavesHeldIsSaid() async throws {
         try await World.with { world in
             let (path, _) = try Self.store(world, ["alice", "bob"])
