@@ -133,21 +133,11 @@ extension Vault {
     private func begin(_ witness: VaultWitness) async throws {
         try await VaultError.translating {
             let (keeper, context) = (try witness.stored, store.context)
-            let known = try await BlockingLane.witness.run {
-                try keeper.requireReplaceable()
-                return try keeper.text(context)
-            }
-            // An empty file is one that someone has made ready for it.
-            if let known, !known.isEmpty {
+            if let known = try await BlockingLane.witness.run({ try keeper.replaceableText(context) }) {
                 guard WitnessNote.isNote(known.utf8) else {
                     throw StoreError(
                         .invalidValue, "the witness's answer is not a note: \(keeper.name)",
                         hint: "run it by hand, with `read`: it must print the note that it keeps, or nothing")
-                }
-                guard known.hasPrefix("tokenvault/\(Base32.encode(context.vaultID))/witness\n") else {
-                    throw StoreError(
-                        .invalidValue, "the witness keeps the note of another vault: \(keeper.name)",
-                        hint: "give each vault a witness of its own, such as another file: --witness PATH")
                 }
                 throw StoreError(
                     .invalidValue, "the witness has a note already: \(keeper.name)",
@@ -190,7 +180,7 @@ extension Vault {
                 let store = vault.store
                 let (keeper, context) = (try witness.stored, store.context)
                 // A vault in use would stop renewing its logins for nothing.
-                if let text = try? await BlockingLane.witness.run({ try keeper.text(context) }),
+                if let text = try await BlockingLane.witness.run({ try keeper.replaceableText(context) }),
                     (try? await store.read { reader throws(StoreError) in try reader.check(against: text) }) != nil
                 {
                     throw VaultError(
@@ -198,10 +188,7 @@ extension Vault {
                         hint: "to hold all logins nevertheless, as after a second copy was used: vaultctl restore hold")
                 }
                 // Before anything is held for a note that could not be given.
-                try await BlockingLane.witness.run {
-                    try keeper.requireReplaceable()
-                    try keeper.requireRoom(context)
-                }
+                try await BlockingLane.witness.run { try keeper.requireRoom(context) }
                 let holdsAll = try await BlockingLane.witness.run {
                     // A witness that cannot be read knows nothing of a restore.
                     guard let seen = try? keeper.read(context) else { return true }

@@ -44,6 +44,20 @@ extension Witness {
     package func requireReplaceable() throws(StoreError) {}
 
     package func requireRoom(_ context: VaultContext) throws(StoreError) { _ = try text(context) }
+
+    /// The text of its note before that is replaced; nil if it has none yet. Refuses to replace the note of another
+    /// vault: that vault would be refused by its own witness, and its newest state would be forgotten.
+    package func replaceableText(_ context: VaultContext) throws(StoreError) -> String? {
+        try requireReplaceable()
+        // An empty file is one that someone has made ready for it.
+        guard let text = try text(context), !text.isEmpty else { return nil }
+        guard !WitnessNote.isNote(text.utf8) || WitnessNote.isNote(text, of: context) else {
+            throw StoreError(
+                .invalidValue, "the witness keeps the note of another vault: \(name)",
+                hint: "give each vault a witness of its own, such as another file: --witness PATH")
+        }
+        return text
+    }
 }
 
 extension StoreError {

@@ -18,9 +18,11 @@ package struct WitnessNote: Hashable, Sendable {
 
     private static let dash = "\u{2014} "
 
+    private static func title(_ vault: Bytes16) -> String { "tokenvault/\(Base32.encode(vault))/witness" }
+
     private func statement(_ vault: Bytes16) -> String {
         """
-        tokenvault/\(Base32.encode(vault))/witness
+        \(Self.title(vault))
         \(position.sequence)
         \(Base64.encode(position.link.array))
         incarnation \(incarnation)
@@ -37,6 +39,11 @@ package struct WitnessNote: Hashable, Sendable {
     package static func isNote(_ bytes: some Sequence<UInt8>) -> Bool {
         let line = String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)
         return line.hasPrefix("tokenvault/") && line.hasSuffix("/witness")
+    }
+
+    /// Whether this text appears to be a note of this vault.
+    package static func isNote(_ text: String, of context: VaultContext) -> Bool {
+        text.hasPrefix(title(context.vaultID) + "\n")
     }
 
     private func mac(_ statement: String, _ context: VaultContext) -> Bytes16 {
@@ -56,11 +63,8 @@ package struct WitnessNote: Hashable, Sendable {
                 "check --witness; restore the note from its copy, or start again: `vaultctl witness accept`")
         }
         self.init(position: AuditPosition(sequence: sequence, link: link), incarnation: incarnation)
-        guard lines[0] == "tokenvault/\(Base32.encode(context.vaultID))/witness" else {
-            throw Self.refused(
-                "it belongs to another vault",
-                "name the witness of this vault: --witness PATH; if the note is its own, and was changed: "
-                    + "`vaultctl witness accept`")
+        guard lines[0] == Self.title(context.vaultID) else {
+            throw Self.refused("it belongs to another vault", "name the witness of this vault: --witness PATH")
         }
         let mac = Base64.encode(mac(statement(context.vaultID), context).array)
         guard lines[5] == Self.dash + mac, text == self.text(context) else {

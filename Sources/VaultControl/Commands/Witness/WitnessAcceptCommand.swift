@@ -11,7 +11,8 @@ struct WitnessAcceptCommand: VaultCommand {
             Release logins with `vaultctl restore accept`; a new log-in is never held. The audit log records it.
 
             A vault that `vaultctl backup restore` has made holds its logins already: no others are held. Where the witness \
-            agrees with the vault, there is nothing to accept; `vaultctl restore hold` holds all logins without it.
+            agrees with the vault, there is nothing to accept; `vaultctl restore hold` holds all logins without it. The note \
+            of another vault is not replaced.
             """)
 
     @OptionGroup var confirmation: ConfirmationOptions
