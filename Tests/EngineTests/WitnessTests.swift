@@ -210,6 +210,24 @@ import VaultCrypto
         await stranger.shutDown()
     }
 
+    /// Whoever may begin does so once: the trail records it.
+    @Test(arguments: TestedPlace.allCases) func noteThatIsLostIsNotBegunAgain(_ place: TestedPlace) async throws {
+        let scene = try Scene(place)
+        let store = try await scene.open()
+        _ = try await store.insertLogin(scene.vault.draft("alice"))
+        await store.shutDown()
+        for _ in 0..<2 {
+            unsafe unlink(scene.file.path)
+            await Self.expectRefused("has had a witness since") { _ = try await scene.open() }
+            let other = try scene.vault.open()
+            defer { other.close() }
+            await Self.expectRefused("has had a witness since") { try await other.begin(scene.file) }
+            #expect(try scene.file.text(other.context) == nil)
+            // By an operator's decision.
+            try await other.holdAllLogins(AuditEvent(.witnessReplaced))
+        }
+    }
+
     /// An alarm, and no outage.
     @Test func aWitnessThatCannotBeWrittenHoldsUpNothing() async throws {
         let scene = try Scene(.memory)

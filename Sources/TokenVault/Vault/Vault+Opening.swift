@@ -110,7 +110,8 @@ extension Vault {
 
     /// Gives the vault's witness its first note. The audit trail records it.
     ///
-    /// - Throws: ``VaultError/Code/invalidArgument`` if the witness has a note already, of whichever vault.
+    /// - Throws: ``VaultError/Code/invalidArgument`` if the witness has a note already, of whichever vault;
+    ///   ``VaultError/Code/rollbackSuspected`` if it has none, and the trail records that the vault has had a witness.
     package static func beginWitness(
         in location: VaultLocation, unlockedBy source: KeySource, options: VaultOptions
     ) async throws {
@@ -143,9 +144,7 @@ extension Vault {
                     .invalidValue, "the witness has a note already: \(keeper.name)",
                     hint: "compare the vault with it: `vaultctl witness show`")
             }
-            try await store.record(AuditEvent(.witnessBegun))
-            let note = try await store.read { reader throws(StoreError) in try reader.witnessNote() }
-            try await BlockingLane.witness.run { try keeper.begin(with: note, context) }
+            try await store.begin(keeper)
         }
     }
 

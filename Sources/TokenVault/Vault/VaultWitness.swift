@@ -23,8 +23,9 @@ public struct VaultWitness: Sendable, Equatable {
     /// the login's id, and the generation of the token. After a loss it shows which logins may have been renewed since
     /// a backup was made. It grows by some 50 bytes with each renewal; begin a new one after each backup.
     package var intentLog: String?
-    /// Whether the witness may have no note yet, and gets its first one when the vault is opened. Otherwise a vault whose
-    /// witness has no note is refused as ``VaultError/Code/rollbackSuspected``: its disk may not be mounted.
+    /// Whether the witness may have no note yet, and gets its first one when the vault is opened. Otherwise, and whenever
+    /// the vault's audit trail records an earlier witness, a vault whose witness has no note is refused as
+    /// ``VaultError/Code/rollbackSuspected``: its disk may not be mounted.
     public var begins = false
 
     public init(_ keeper: Keeper, isWrittenAtEveryCommit: Bool = false, intentLog: String? = nil) {

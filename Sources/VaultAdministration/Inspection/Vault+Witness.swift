@@ -30,7 +30,7 @@ extension Vault {
         try await VaultError.translating {
             let (keeper, context) = (try witness.stored, store.context)
             guard let text = try await BlockingLane.witness.run({ try keeper.text(context) }) else {
-                throw StoreError.hasNoNote(keeper)
+                throw StoreError.hasNoNote(keeper, since: try await store.witnessedSince())
             }
             do throws(StoreError) {
                 let note = try await store.read { reader throws(StoreError) in try reader.check(against: text) }

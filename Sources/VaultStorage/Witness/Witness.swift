@@ -63,11 +63,20 @@ extension Witness {
 extension StoreError {
     /// The error for a witness without a note. That does not confirm the vault: the witness's disk may not be mounted,
     /// or its note was removed.
-    package static func hasNoNote(_ witness: any Witness) -> StoreError {
-        StoreError(
-            .rollbackSuspected, "the witness has no note of this vault: \(witness.name)",
-            hint: "check --witness, and that its disk is mounted. If the vault is to have a witness from now on: "
-                + "`vaultctl witness begin`; if its note is lost for good: `vaultctl witness accept`")
+    ///
+    /// - Parameter since: when the vault got a witness, by its trail. A first note would accept any older state then.
+    package static func hasNoNote(_ witness: any Witness, since: Timestamp?) -> StoreError {
+        let check = "check --witness, and that its disk is mounted"
+        guard let since else {
+            return StoreError(
+                .rollbackSuspected, "the witness has no note of this vault: \(witness.name)",
+                hint: "\(check). If the vault is to have a witness from now on: `vaultctl witness begin`")
+        }
+        return StoreError(
+            .rollbackSuspected,
+            "the witness has no note of this vault, which has had a witness since \(since.text): \(witness.name)",
+            hint: "\(check); if the witness was moved, move its note, too. If the note is lost for good: "
+                + "`vaultctl witness accept`, which holds all logins")
     }
 
     /// The same error with the name of the witness.

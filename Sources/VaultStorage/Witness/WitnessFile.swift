@@ -29,7 +29,7 @@ package struct WitnessFile: Witness {
         try requireReplaceable()
         if !isForced {
             // A missing note is not replaced: at any moment another file may appear under this path.
-            guard let seen = try read(context) else { throw StoreError.hasNoNote(self) }
+            guard let seen = try read(context) else { throw StoreError.hasNoNote(self, since: nil) }
             guard note.isNewer(than: seen) else { return }
         }
         let temporary = path + ".tmp"

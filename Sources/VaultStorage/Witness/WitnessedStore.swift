@@ -49,15 +49,14 @@ package final class WitnessedStore: VaultStore {
         self.terms = terms
         // An unreadable witness proves nothing: removing it must not permit an old state.
         let hasNote = try await compare()
-        guard hasNote || terms.begins else { throw StoreError.hasNoNote(terms.witness) }
+        if !hasNote {
+            let since = try await store.witnessedSince()
+            guard terms.begins, since == nil else { throw StoreError.hasNoNote(terms.witness, since: since) }
+        }
         state.withLock { $0.checkedAt = terms.uptime() }
         let context = store.context
         guard store.readOnlyRefusal == nil else { return }
-        if !hasNote {
-            let note = try await store.read { reader throws(StoreError) in try reader.witnessNote() }
-            let witness = terms.witness
-            try await BlockingLane.witness.run { try witness.begin(with: note, context) }
-        }
+        if !hasNote { try await store.begin(terms.witness) }
         if let log = terms.log {
             do {
                 let head = try await store.auditHead()

@@ -9,7 +9,8 @@ struct WitnessBeginCommand: VaultCommand {
             vaultctl witness begin --witness /mnt/other-disk/app.witness
 
             From then on, name the witness in every process that uses the vault. A witness without a note refuses the vault, \
-            because its disk may not be mounted. If it has a note already, nothing is changed.
+            because its disk may not be mounted. If it has a note already, nothing is changed. A vault that has had a \
+            witness is refused, exit code 5: move its note to the new place, or run `vaultctl witness accept`.
             """)
 
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions

@@ -119,7 +119,10 @@ struct WitnessCommandTests {
         let program = #"["\#(Installation.root)/packaging/witness/keep-newest", "\#(note)"]"#
         let option = ["--witness-command", program]
         #expect(try await harness.run(["status"] + option).status == 5, "it has no note yet")
-        #expect(try await harness.run(["witness", "begin"] + option).status == 0)
+        let second = try await harness.run(["witness", "begin"] + option)
+        #expect(second.status == 5 && second.error.contains("has had a witness since"), "\(second.error)")
+        // The witness moves with its note.
+        try FileManager.default.copyItem(atPath: scene.witness, toPath: note)
         #expect(try await harness.run(["status"] + option).status == 0)
         let intruder = try TableIntruder(harness.vault)
         try intruder.keepRows()
@@ -190,7 +193,8 @@ struct WitnessCommandTests {
             for arguments in [["status"], ["witness", "show"], ["login", "list"]] {
                 let refused = try await scene.harness.run(arguments + ["--witness", witness])
                 #expect(refused.status == 5, "\(arguments): \(refused.error)")
-                #expect(refused.error.contains(witness) && refused.error.contains("witness begin"), "\(refused.error)")
+                #expect(refused.error.contains(witness) && refused.error.contains("witness accept"), "\(refused.error)")
+                #expect(!refused.error.contains("witness begin"), "\(refused.error)")
                 #expect(!FileManager.default.fileExists(atPath: witness))
             }
         }
@@ -199,6 +203,37 @@ struct WitnessCommandTests {
         let again = try await scene.run("witness", "begin")
         #expect(again.status == 1 && again.error.contains(scene.witness), "\(again.error)")
         #expect(try await scene.run("audit", "list").output.contains("witnessBegun"))
+    }
+
+    /// An older state was put back, and the note removed with it: a first note would send spent refresh tokens.
+    @Test func aLostNoteIsNoReasonToBeginAgain() async throws {
+        let scene = try await Scene()
+        let note = try String(contentsOfFile: scene.witness, encoding: .utf8)
+        for isEmptied in [false, true] {
+            try FileManager.default.removeItem(atPath: scene.witness)
+            if isEmptied { try scene.harness.file("app.witness", "") }
+            let refused = try await scene.run("witness", "begin")
+            #expect(refused.status == 5 && refused.error.contains("has had a witness since 2"), "\(refused.error)")
+            #expect(refused.error.contains("witness accept") && !refused.error.contains("witness begin"))
+            if isEmptied { try FileManager.default.removeItem(atPath: scene.witness) }
+            try scene.harness.file("app.witness", note)
+            #expect(try await scene.run("status").status == 0)
+        }
+        try FileManager.default.removeItem(atPath: scene.witness)
+        let accepted = try await scene.run("witness", "accept", "--yes", "--json")
+        #expect(try accepted.json["holdsAllLogins"] as? Bool == true, "\(accepted.error)")
+        try FileManager.default.removeItem(atPath: scene.witness)
+        #expect(try await scene.run("witness", "begin").status == 5)
+    }
+
+    @Test func aFailedBeginningLeavesNoTrace() async throws {
+        let harness = try await BadInputTests.filled()
+        for witness in [["--witness", harness.path("none") + "/note"], ["--witness-command", #"["/bin/false"]"#]] {
+            let failed = try await harness.run(["witness", "begin"] + witness)
+            #expect(failed.status == 10, "\(failed.error)")
+        }
+        let begun = try await harness.run("witness", "begin", "--witness", harness.path("note"))
+        #expect(begun.status == 0, "\(begun.error)")
     }
 
     @Test func showingChangesNothing() async throws {
