@@ -10,7 +10,8 @@ package struct RestoreKnowledge: Sendable, Equatable {
         case none
         /// An export of the audit trail records events up to its end, and none after it. All logins are held.
         case auditExport
-        /// A witness log names each login whose refresh token was sent. If it is complete, only those are held.
+        /// A witness log names each login whose refresh token was sent. If the operator says that every process has
+        /// written it, only those are held.
         case witnessLog
     }
 
@@ -19,39 +20,45 @@ package struct RestoreKnowledge: Sendable, Equatable {
     package internal(set) var movedLogins = 0
     /// Why others may have advanced too, so that all are held; nil: these are all.
     package internal(set) var doubt: String?
+    /// Whether only the operator's word is missing for holding no other login. A process that did not name the log
+    /// leaves no trace in it, so that nothing but an export can disprove it.
+    package internal(set) var needsWord = false
     /// The last row of the audit trail that the evidence or the witness has seen; nil: unknown. Rows after the backup's
     /// own last row, ``BackupView/auditSequence``, are lost.
     package internal(set) var lastSeenRow: Int64?
 
     /// Reads the files that the operator has named.
     ///
+    /// - Parameter logIsComplete: whether every process has written the logs since the backup, as the operator says.
     /// - Returns: The knowledge, and the evidence that the restore follows.
     static func read(
-        _ paths: [String], since backup: BackupManifest
+        _ paths: [String], since backup: BackupManifest, logIsComplete: Bool = false
     ) throws -> (RestoreKnowledge, RestoreEvidence) {
         var knowledge = RestoreKnowledge()
         let exports = try paths.filter { path throws(StoreError) in try EvidenceFile(path).isJSON() }
         let logs = paths.filter { !exports.contains($0) }
-        if !logs.isEmpty {
-            let moved = try MovedLogins(logs, since: backup)
-            knowledge.source = .witnessLog
-            knowledge.doubt = moved.doubt
-            knowledge.movedLogins = moved.logins.count
-            if moved.doubt == nil { return (knowledge, .moved(moved.logins)) }
-        } else {
-            knowledge.doubt = "nothing is known of the time since the backup"
+        let trail = exports.isEmpty ? nil : try ExportedTrail(exports, since: backup)
+        knowledge.lastSeenRow = trail?.lastRow
+        guard !logs.isEmpty else {
+            knowledge.source = trail == nil ? .none : .auditExport
+            knowledge.doubt =
+                trail == nil
+                ? "nothing is known of the time since the backup"
+                : "the export does not cover events after its last row"
+            knowledge.movedLogins = trail?.moved.count ?? 0
+            return (knowledge, .none)
         }
-        if !exports.isEmpty { try knowledge.add(ExportedTrail(exports, since: backup)) }
-        return (knowledge, .none)
-    }
-
-    private mutating func add(_ trail: ExportedTrail) {
-        if source == .none {
-            source = .auditExport
-            doubt = "the export does not cover events after its last row"
+        let moved = try MovedLogins(logs, since: backup)
+        let unlogged = (trail?.moved ?? []).subtracting(moved.logins.map(\.text))
+        knowledge.source = .witnessLog
+        knowledge.movedLogins = moved.logins.count + unlogged.count
+        knowledge.doubt = moved.doubt
+        if knowledge.doubt == nil, !unlogged.isEmpty {
+            knowledge.doubt = "the log lacks renewals that the export of the audit log has"
         }
-        movedLogins = max(movedLogins, trail.moved.count)
-        lastSeenRow = trail.lastRow
+        knowledge.needsWord = knowledge.doubt == nil && !logIsComplete
+        if knowledge.needsWord { knowledge.doubt = "it does not show whether every process has written it" }
+        return (knowledge, knowledge.doubt == nil ? .moved(moved.logins) : .none)
     }
 }
 

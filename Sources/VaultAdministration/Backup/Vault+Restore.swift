@@ -11,7 +11,6 @@ extension Vault {
     /// the login. So every login is *held*: its access token is served until it expires, and no refresh token is sent
     /// before ``acceptRestore(ofProvider:limit:)``. Users who were erased since are in the vault again: erase them
     /// again.
-    /// them again.
     ///
     /// A witness that the options name stays as it is, and refuses the new vault until
     /// ``acceptForWitness(at:unlockedBy:options:)``: the old one may still be in use.
@@ -22,12 +21,14 @@ extension Vault {
     ///   - source: A key that opened the vault when the backup was made.
     ///   - options: How the key may be tried, the clock, and the witness of the vault that was lost.
     ///   - evidence: Paths of files about the time since: witness logs (``VaultWitness/intentLog``), all that were
-    ///   written since the backup was made, and exports of the audit trail. With complete witness logs only logins
-    ///   whose refresh tokens may have been sent are held.
+    ///   written since the backup was made, and exports of the audit trail.
+    ///   - logIsComplete: Whether every process has written the logs since the backup. Then only logins whose refresh
+    ///   tokens may have been sent are held, unless the files show otherwise.
     ///   - progress: Called now and then with how much has been copied, of how much.
     package static func restore(
         _ backup: String, to path: String, unlockedBy source: KeySource, options: VaultOptions = .init(),
-        evidence: [String] = [], progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
+        evidence: [String] = [], logIsComplete: Bool = false,
+        progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
     ) async throws -> RestoreReport {
         let (clock, policy, trustsFileSystem) = (options.clock, options.unlockingPolicy, options.trustsFileSystem)
         let actor = options.actor?.kept
@@ -35,7 +36,8 @@ extension Vault {
         let (outcome, facts, known) = try await VaultError.translating {
             try await BlockingLane.care.run {
                 let file = try BackupFile(at: backup)
-                let (knowledge, moved) = try RestoreKnowledge.read(evidence, since: file.manifest)
+                let (knowledge, moved) = try RestoreKnowledge.read(
+                    evidence, since: file.manifest, logIsComplete: logIsComplete)
                 let restoration = try Restoration(
                     of: file, to: path, trustsFileSystem: trustsFileSystem, moved, by: actor, clock: clock)
                 let outcome = try restoration.run(by: try source.unlocker(), policy: policy, progress)

@@ -148,8 +148,15 @@ struct BackupCommandTests {
             #expect(try String(contentsOfFile: note, encoding: .utf8) == seen)
             let sent = world.refreshes
             let restored = world.harness.path("restored.vault")
+            // It cannot show what a process has sent that did not name it.
+            let unsure = try await world.ok(
+                ["backup", "restore", path, world.harness.path("unsure.vault"), "--evidence", log, "--json"])
+            #expect(unsure.error.contains("erase or disable them again"), "\(unsure.error)")
+            #expect((try unsure.json["doubt"] as? String)?.contains("every process") == true)
+            let kept = try #require(unsure.json["providers"] as? [[String: Any]])
+            #expect(kept.first?["held"] as? Int == 2)
             let report = try await world.ok(
-                ["backup", "restore", path, restored, "--evidence", log, "--json"] + witness
+                ["backup", "restore", path, restored, "--evidence", log, "--log-is-complete", "--json"] + witness
             ).json
             #expect(report["evidence"] as? String == "witnessLog" && report["movedLogins"] as? Int == 1)
             #expect(report["doubt"] is NSNull && (report["lostRows"] as? Int ?? 0) > 0)
@@ -168,6 +175,34 @@ struct BackupCommandTests {
             #expect(world.refreshes == sent + 1)
             // The vault that was lost, should it come back.
             try await world.fails(.rollback, ["status"] + witness)
+        }
+    }
+
+    /// A command in an operator's shell, without the log: an export of the trail knows of it.
+    @Test func aLogThatLacksARenewalIsNotBelieved() async throws {
+        try await World.with { world in
+            let alice = try await world.logIn("alice")
+            let bob = try await world.logIn("bob")
+            let log = world.harness.path("intents")
+            let witness = ["--witness", world.harness.path("note"), "--witness-log", log]
+            try await world.ok(["witness", "begin"] + witness)
+            // The log begins before the backup.
+            try await world.ok(["status"] + witness)
+            let path = try await Self.backUp(world, try Self.directory(world))
+            try await world.ok(["login", "refresh", alice] + witness)
+            try await world.ok("login", "refresh", bob)
+            let export = world.harness.path("audit.jsonl")
+            try await world.ok("audit", "export", "--jsonl").output.write(
+                toFile: export, atomically: false, encoding: .utf8)
+            let restored = world.harness.path("restored.vault")
+            let report = try await world.ok(
+                "backup", "restore", path, restored, "--evidence", log, "--evidence", export, "--log-is-complete",
+                "--json"
+            ).json
+            #expect(report["evidence"] as? String == "witnessLog" && report["movedLogins"] as? Int == 2)
+            #expect((report["doubt"] as? String)?.contains("lack") == true, "\(report)")
+            let providers = try #require(report["providers"] as? [[String: Any]])
+            #expect(providers.first?["held"] as? Int == 2)
         }
     }
 
