@@ -1,3 +1,4 @@
+package import FoundationEssentials
 import Platform
 package import TokenVault
 import VaultCrypto
@@ -41,6 +42,11 @@ extension Vault {
                 throw error.naming(keeper)
             }
         }
+    }
+
+    /// When the vault got a witness; nil if it never had one, as far back as its trail goes. May read the whole trail.
+    package func witnessedSince() async throws -> Date? {
+        try await VaultError.translating { try await store.witnessedSince()?.date }
     }
 
     /// Whether this path is on the file system of the vault: then damage to one may affect the other, too.

@@ -56,7 +56,7 @@ struct DoctorCommand: VaultCommand {
                 try report.add(await DriftCheckup.findings(vault))
                 try report.add(await CertificateCheckup.findings(vault, now: invocation.now))
                 try report.add(await ClientSecretCheckup.findings(vault, now: invocation.now))
-                try report.add(FileCheckup.witness(access.witness, of: vault, isFile: isFile))
+                try report.add(await FileCheckup.witness(access.witness, of: vault, isFile: isFile))
                 if !isFile { try report.add(await ServerCheckup.findings(vault)) }
                 try report.add(await clocks(vault, access))
             }

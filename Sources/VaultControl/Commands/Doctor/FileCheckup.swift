@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Platform
 import TokenVault
 import VaultAdministration
@@ -24,8 +25,9 @@ enum FileCheckup {
     }
 
     /// The witness of the vault's newest state.
-    static func witness(_ witness: VaultWitness?, of vault: Vault, isFile: Bool) -> [DoctorFinding] {
+    static func witness(_ witness: VaultWitness?, of vault: Vault, isFile: Bool) async throws -> [DoctorFinding] {
         guard let witness else {
+            if let since = try await vault.witnessedSince() { return [forgottenWitness(since)] }
             guard isFile else { return [unwitnessedServer] }
             return [
                 DoctorFinding(
@@ -42,6 +44,15 @@ enum FileCheckup {
             ]
         }
         return [DoctorFinding(.ok, .witness, about: name, "has seen no newer state of the vault")]
+    }
+
+    /// A process without the witness believes an older state, and its renewals are missing in the witness log.
+    private static func forgottenWitness(_ since: Date) -> DoctorFinding {
+        DoctorFinding(
+            .warning, .witness,
+            "no witness is named, and this vault has had one since \(Instant.words(since, now: nil)): name it, and its log, "
+                + "in every process",
+            hint: "set TOKENVAULT_WITNESS, and TOKENVAULT_WITNESS_LOG if it has a log, as the services do")
     }
 
     /// None of our commands sets a database back, and the server does not report it.

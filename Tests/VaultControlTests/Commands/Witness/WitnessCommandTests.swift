@@ -103,7 +103,9 @@ struct WitnessCommandTests {
     @Test func doctorSaysWhereItShouldLie() async throws {
         let scene = try await Scene()
         let without = try await scene.harness.run("doctor")
-        #expect(without.output.contains("no witness is named"), "\(without.output)")
+        #expect(without.output.contains("no witness is named, and this vault has had one since"), "\(without.output)")
+        let never = try await BadInputTests.filled().run("doctor")
+        #expect(never.output.contains("no witness is named:"), "\(never.output)")
         let with = try await scene.run("doctor")
         #expect(with.output.contains("the vault's own file system") == !TestEngine.isServer, "\(with.output)")
         #expect(try await scene.harness.run("witness", "show").status == 1)
