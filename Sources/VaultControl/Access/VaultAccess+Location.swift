@@ -1,6 +1,7 @@
 import Platform
 import TokenVault
 import TokenVaultPostgreSQL
+import VaultStorage
 
 /// The vault's location.
 extension VaultAccess {
@@ -78,6 +79,10 @@ extension VaultAccess {
         else { return try refuseCompanion(place) }
         guard problem.isMissing else {
             throw Failure(.machine, code: "storageFailed", problem.message, hints: problem.hints)
+        }
+        // An empty vault in the place of a lost one would hide the loss.
+        if let remains = VaultRemains(of: place.path) {
+            throw Failure(.vaultMissing, "\(problem.message); \(remains.words)", hints: remains.hints)
         }
         throw Failure(.vaultMissing, problem.message, hints: problem.hints)
     }

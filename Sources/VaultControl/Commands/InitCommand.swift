@@ -102,7 +102,8 @@ struct InitCommand: VaultCommand {
                     "the vault and its key file are both named \(Printable.path(path))",
                     hint: "they are two files: --vault app.vault --key-file app.key")
             }
-            return try refuseUnreachable(path, access)
+            try refuseUnreachable(path, access)
+            return try refuseRemains(path)
         }
         do {
             _ = try Vault.migrationStatus(at: path, trustsFileSystem: access.trustsFileSystem)
@@ -120,6 +121,14 @@ struct InitCommand: VaultCommand {
         throw Failure(
             .usage, code: "vaultExists", "a file already exists at \(Printable.path(path))",
             hints: ["a vault is never overwritten; choose another --vault"])
+    }
+
+    /// What is left of a vault that was here may still be needed.
+    private func refuseRemains(_ path: String) throws {
+        guard let remains = VaultRemains(of: path) else { return }
+        throw Failure(
+            .usage, code: "vaultExists", "no vault is made at \(Printable.path(path)): \(remains.words)",
+            hints: remains.hints)
     }
 
     /// A symbolic link that leads nowhere, and a directory that is closed to this user.

@@ -30,7 +30,7 @@ extension Failure {
         // The library knows more about an identity than about a key file.
         let isNearer =
             error.code == .busy || error.code == .keyMalformed || error.message.contains("identity file")
-            || error.code == .vaultMissing && error.message.contains("database")
+            || error.code == .vaultMissing && (error.message.contains("database") || error.message.contains("was here"))
             || error.code == .unknownUser && error.hint?.contains("vaultctl audit") == true
         var hints = [
             error.answer.flatMap { Self.hint(for: $0, error.code) }, isNearer ? error.hint : nil,

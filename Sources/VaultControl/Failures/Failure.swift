@@ -36,6 +36,13 @@ struct Failure: Error {
         Failure(.usage, code: noun == "backup" ? "notABackup" : "notAVault", message, hints: hints)
     }
 
+    /// The failure with other advice than to make a vault, where an empty one would take a lost one's place.
+    func notSuggestingInit(_ advice: String) -> Failure {
+        var failure = self
+        failure.hints = hints.map { $0.hasSuffix("vaultctl init") ? advice : $0 }
+        return failure
+    }
+
     var record: OutputRecord { record(exitCode: nil) }
 
     /// - Parameter exitCode: What the program ends with instead: a signal decides that.

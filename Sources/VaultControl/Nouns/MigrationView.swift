@@ -6,7 +6,10 @@ import VaultAdministration
 enum MigrationView {
     static func status(_ access: VaultAccess) throws -> MigrationStatus {
         let location = try access.location
-        try access.requireFile()
+        let origin = try access.vaultPlace.origin
+        do { try access.requireFile() } catch let failure as Failure {
+            throw failure.notSuggestingInit("check \(origin); a new vault needs no migration")
+        }
         return try access.explaining(access.vaultPlace, access.keyInUse) {
             try Vault.migrationStatus(in: location, trustsFileSystem: access.trustsFileSystem)
         }

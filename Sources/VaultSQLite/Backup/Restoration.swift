@@ -26,7 +26,8 @@ package struct Restoration {
             guard error.code == .vaultExists else { throw error }
             throw StoreError(
                 .vaultExists, error.message,
-                hint: "restore to a new path; nothing is overwritten, and a damaged vault may still be needed")
+                hint: VaultRemains(of: target.path)?.hintForRestore
+                    ?? "restore to a new path; nothing is overwritten, and a damaged vault may still be needed")
         }
     }
 

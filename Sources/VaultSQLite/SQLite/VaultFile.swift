@@ -52,9 +52,10 @@ struct VaultFile: Sendable {
         let status: FileStatus
         do throws(SystemError) { status = try FileStatus(at: path) } catch {
             if error == .notFound {
+                let remains = VaultRemains(of: path)
                 throw StoreError(
-                    .vaultMissing, "there is no vault at \(path)",
-                    hint: "check the path, or make one with `vaultctl init`")
+                    .vaultMissing, "there is no vault at \(path)" + (remains.map { "; \($0.words)" } ?? ""),
+                    hint: remains?.hints.joined(separator: "; ") ?? "check the path, or make one with `vaultctl init`")
             }
             throw StoreError(.io(error), "the vault at \(path) cannot be looked at", hint: "check the permissions")
         }
@@ -150,8 +151,9 @@ struct VaultFile: Sendable {
         for suffix in ["-wal", "-journal"] {
             guard let log = try? FileStatus(at: path + suffix), log.size > 0 else { continue }
             throw StoreError(
-                .vaultExists, "there is a log of another vault at \(path)\(suffix)",
-                hint: "if its vault is elsewhere, move it there; otherwise remove it: rm '\(path)\(suffix)'")
+                .vaultExists,
+                "a vault was here, and its log is left, which may hold its newest tokens: \(path)\(suffix)",
+                hint: VaultRemains(of: path)?.hints.joined(separator: "; "))
         }
     }
 

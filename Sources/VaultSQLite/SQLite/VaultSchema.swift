@@ -108,7 +108,8 @@ struct VaultSchema: Equatable, Sendable {
             if try connection.integer("PRAGMA page_count") == 0 {
                 throw StoreError(
                     .notAVault, "the file is empty: a vault was never finished here, or something has emptied it",
-                    hint: "restore a backup; or remove it and run `vaultctl init` again: \(removal(of: connection))")
+                    hint: "restore a backup; or move it away and run `vaultctl init` again: "
+                        + VaultRemains.movingAll(of: connection.path))
             }
             throw StoreError(.notAVault, "the file is not a vault", hint: "check the path")
         }
@@ -159,12 +160,8 @@ struct VaultSchema: Equatable, Sendable {
         }
         throw StoreError(
             .vaultUnfinished, "this vault was never finished: it has no key",
-            hint: "remove it and run `vaultctl init` again: \(removal(of: connection)); if it is a copy, it lacks the "
-                + "original's log, \(connection.path)-wal")
-    }
-
-    private static func removal(of connection: Connection) -> String {
-        "rm -f " + ["", "-wal", "-shm", "-journal", ".lock"].map { "'\(connection.path)\($0)'" }.joined(separator: " ")
+            hint: "if it is a copy, it lacks the original's log, \(connection.path)-wal; otherwise move it away and "
+                + "run `vaultctl init` again: \(VaultRemains.movingAll(of: connection.path))")
     }
 
     /// Explains why no vault can be made where a file exists: an unfinished one must be removed first.

@@ -31,6 +31,25 @@ struct InitCommandTests {
         #expect(try await harness.run("verify").status == 0)
     }
 
+    /// Its log may hold the only copy of its newest tokens, and its file may be found again.
+    @Test(.aboutFiles("the vault's file is moved away"))
+    func whatIsLeftOfALostVaultIsMovedAway() async throws {
+        let harness = try Harness()
+        _ = try await harness.run("init")
+        let script = """
+            mv "$dir/app.vault" "$dir/moved" && printf frames >"$dir/app.vault-wal" && cp "$dir/app.vault-wal" "$dir/log"
+            for command in status doctor 'migrate up' init; do
+              "$vaultctl" $command 2>&1 >/dev/null | grep -c 'a vault was here: app.vault-wal'
+            done
+            "$vaultctl" init 2>&1 | grep -c 'rm '
+            eval "$("$vaultctl" init 2>&1 | sed -n 's/.*of this one away: \\(mkdir .*\\)/\\1/p')"
+            "$vaultctl" init >/dev/null 2>&1 && "$vaultctl" verify >/dev/null && cmp "$dir/log" "$dir/app.vault.before/app.vault-wal"
+            """
+        let result = try await Program(harness: harness).shell(script)
+        #expect(result.status == 0, "\(result.output)\(result.error)")
+        #expect(result.output == "1\n1\n1\n1\n0\n", "\(result.output)\(result.error)")
+    }
+
     @Test(.aboutFiles("a file's directory is missing"))
     func aMissingDirectoryIsToldWithItsCommand() async throws {
         let harness = try Harness()
@@ -50,7 +69,7 @@ struct InitCommandTests {
               "$vaultctl" $command >/dev/null 2>"$dir/said"; printf '%s: %s\\n' "$command" "$?"
               grep -q 'never finished' "$dir/said" || "$vaultctl" $command | grep 'never finished' || cat "$dir/said"
             done
-            eval "$("$vaultctl" status 2>&1 | sed -n "s/.*init. again: \\(rm -f .*\\); if.*/\\1/p")"
+            eval "$("$vaultctl" status 2>&1 | sed -n "s/.*init. again: \\(mkdir .*\\)/\\1/p")"
             "$vaultctl" init >/dev/null && "$vaultctl" verify
             """
         let result = try await Program(harness: harness).shell(script)

@@ -15,6 +15,7 @@ extension VaultAccess {
         guard (try? path) != nil, namesKey || invocation.console.inputIsTerminal else {
             throw missing(place, "to find a backup by its id, name the vault and its key: --vault PATH --key-file PATH")
         }
+        try requireList(for: text)
         let found = try await open { vault in
             do { return try Self.find(text, in: try await vault.backups()) } catch var failure as Failure {
                 if failure.message.hasPrefix("no backup's id") { failure.message += ", and there is no such file" }
@@ -27,6 +28,16 @@ extension VaultAccess {
                 hints: ["if it was moved, name its path"])
         }
         return try read(NamedPlace(noun: "backup", path: found.path, origin: "\(found.id)"))
+    }
+
+    /// The list of backups is in the vault, and may be lost with it.
+    private func requireList(for text: String) throws {
+        do { try requireFile() } catch let failure as Failure where failure.code == VaultError.Code.vaultMissing.name {
+            throw Failure(
+                .vaultMissing,
+                "\(Printable.named(text)) is looked up in the vault's list of backups, and \(failure.message)",
+                hints: ["name the backup's file; a lost vault is restored by: vaultctl backup restore FILE TARGET"])
+        }
     }
 
     private static func isLatest(_ text: String) -> Bool {
@@ -67,7 +78,10 @@ extension VaultAccess {
             guard let latest = known.filter(\.isFinished).max(by: { $0.madeAt < $1.madeAt }) else {
                 throw Failure(
                     .unknownBackup, "no backup was made of this vault yet",
-                    hints: ["make one: vaultctl backup create DIRECTORY"])
+                    hints: [
+                        "make one: vaultctl backup create DIRECTORY",
+                        "to restore a backup of another vault, name its file: vaultctl backup restore FILE TARGET",
+                    ])
             }
             return latest
         }

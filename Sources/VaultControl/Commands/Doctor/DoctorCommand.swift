@@ -39,7 +39,7 @@ struct DoctorCommand: VaultCommand {
         // A wrong option is no finding about the vault.
         _ = try access.proxy
         let location = try access.location
-        let path = location.description
+        let (path, origin) = (location.description, try access.vaultPlace.origin)
         let isFile = try !VaultLocation.isPostgreSQL(access.path)
         let report = DoctorReport(invocation, accepting: Set(accept))
         let outside = outside(access, file: isFile ? path : nil)
@@ -63,7 +63,13 @@ struct DoctorCommand: VaultCommand {
         } catch  where !isOpen && !(error is CancellationError) {
             let failure = Failure(error)
             // There is nothing to check, and nothing to add to the error.
-            guard failure.code != "vaultMissing" else { throw failure }
+            guard failure.code != "vaultMissing" else {
+                throw failure.notSuggestingInit(
+                    isFile
+                        ? "check \(origin); if the vault is lost, restore a backup: vaultctl backup restore BACKUP "
+                            + Printable.path(path)
+                        : "check host, database and schema; if the vault is lost, restore the database")
+            }
             try report.add(
                 LockedVaultCheckup.findings(location, failure, namesKey: access.namesKey) + outside
                     + LockedVaultCheckup.unseen)
