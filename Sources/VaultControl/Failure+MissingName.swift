@@ -44,6 +44,7 @@ extension Failure {
     func namingLogin(_ arguments: [String], in vault: Vault) async -> Failure? {
         let codes: [VaultError.Code] = [
             .refreshFailed, .lostResponse, .notRefreshable, .needsUserInteraction, .userDisabled, .notLoggedIn,
+            .held,
         ]
         let isOfLogin = codes.contains { $0.name == code }
         let mayHaveReply = code == VaultError.Code.lostResponse.name || message.hasPrefix("no usable reply came;")

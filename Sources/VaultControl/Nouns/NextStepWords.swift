@@ -41,7 +41,7 @@ enum NextStepWords {
             "enable the user: vaultctl user enable \(Printable.argument(login.userId)); then \(logIn(login))"
         case .acceptRestore:
             "the vault was restored, an older state of it was accepted, or its server has failed over: accept that for "
-                + "this provider (vaultctl restore status), or ask the user to log in again"
+                + "this provider (vaultctl restore status), or \(logIn(login))"
         case .acceptImport:
             acceptImport(login)
         }

@@ -1,4 +1,5 @@
 import TokenVault
+import VaultAdministration
 
 /// The outcomes of revocations.
 enum RevocationView {
@@ -47,6 +48,18 @@ enum RevocationView {
         }
         if !isConfirmed || earlier > 0 { invocation.hint("try again: vaultctl outbox retry --all") }
         guard isComplete, isConfirmed, isGone else { throw ExitRequest(status: .partlyDone) }
+    }
+
+    /// Warns before logins end while logins are held since a restore: the vault may be a copy of one that is in use.
+    ///
+    /// - Parameter alone: how to end them here alone; nil if there is no way.
+    static func warnOfOriginal(_ vault: Vault, alone: String? = nil, _ invocation: Invocation) async {
+        // A damaged row keeps no login from being ended.
+        guard let held = try? await vault.heldLogins(), held.contains(where: { $0.held > 0 }) else { return }
+        invocation.warn(
+            "logins of this vault are held since a restore or an accepted older state: a login that ends here ends at its "
+                + "provider, and so also for the original vault, if that is still in use")
+        if let alone { invocation.hint("to leave the grant at the provider alone: \(alone)") }
     }
 
     /// Returns whether nothing remains.

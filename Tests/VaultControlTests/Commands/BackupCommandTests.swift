@@ -93,7 +93,7 @@ struct BackupCommandTests {
             // The access token is served while it lasts; a renewal is refused as held.
             try await world.ok("token", "get", "--user", "alice", "--reveal", "--vault", restored)
             let held = try await world.fails(.rollback, "login", "refresh", alice, "--vault", restored)
-            #expect(held.error.contains("restore status"))
+            #expect(held.error.contains("restore status") && held.error.contains("login begin --into \(alice)"))
             try await world.ok("maintain", "--once", "--vault", restored)
             try await world.ok("verify", "--vault", restored)
             try await world.ok("restore", "accept", "--provider", "acme", "--dry-run", "--vault", restored)
@@ -112,6 +112,35 @@ struct BackupCommandTests {
             #expect(probe.status == VaultControl.ExitStatus.partlyDone.rawValue && probes.count == 2)
             #expect(probes.contains { $0["login"] as? String == alice && $0["isRenewed"] as? Bool == false })
             #expect(try probe.json["stillHeld"] as? Int == 0)
+        }
+    }
+
+    /// The grants are the original's as well, and a revocation is sent although refresh tokens are not.
+    @Test func endingAHeldLoginWarnsOfTheOriginal() async throws {
+        try await World.with { world in
+            let alice = try await world.logIn("alice")
+            for user in ["bob", "carol", "dave"] { try await world.logIn(user) }
+            let path = try await Self.backUp(world, try Self.directory(world))
+            let restored = world.harness.path("restored.vault")
+            try await world.ok("backup", "restore", path, restored)
+            let doctor = try await world.harness.run("doctor", "--vault", restored)
+            #expect((doctor.output + doctor.error).contains("no refresh token is sent for them"))
+            let warning = "also for the original vault"
+            for command in [
+                ["login", "end", "--user", "dave", "--dry-run"],
+                ["login", "end", "--user", "dave", "--by", "remove", "--yes"],
+            ] {
+                #expect(try await !world.ok(command + ["--vault", restored]).error.contains(warning), "\(command)")
+            }
+            for command in [
+                ["login", "end", "--user", "carol"], ["user", "disable", "carol"], ["user", "erase", "bob"],
+                ["login", "revoke", alice],
+            ] {
+                let done = try await world.ok(command + ["--yes", "--vault", restored])
+                #expect(done.error.contains(warning), "\(command)")
+            }
+            // The original vault has no logins that are held.
+            #expect(try await !world.ok("user", "erase", "alice", "--yes").error.contains(warning))
         }
     }
 

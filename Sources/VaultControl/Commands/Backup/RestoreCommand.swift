@@ -129,7 +129,7 @@ struct RestoreAcceptCommand: VaultCommand {
                 + "nothing was changed",
             hints: [
                 "try a few first: add --probe 3", "if they are renewed, or you take the risk: add --risk",
-                "otherwise ask the users to log in again: vaultctl login begin",
+                "otherwise ask the users to log in again: vaultctl login begin --into LOGIN",
             ])
     }
 

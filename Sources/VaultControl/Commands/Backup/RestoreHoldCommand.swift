@@ -13,7 +13,8 @@ struct RestoreHoldCommand: VaultCommand {
 
             Access tokens are served while they are valid, and a new log-in is never held. Release logins with \
             `vaultctl restore accept`. A copy of a vault for other machines, such as a staging system, needs this too: its \
-            logins belong to the original.
+            logins belong to the original. The hold keeps their refresh tokens from being sent, and no revocation: a login \
+            that ends in the copy by `vaultctl login revoke` or `user erase` ends for the original, too.
             """)
 
     @OptionGroup var confirmation: ConfirmationOptions

@@ -69,8 +69,8 @@ enum LoginCheckup {
                 + "vaultctl import check SOURCE --name NAME --adopt")
         add(
             group.held, .warning,
-            "held since a restore\(isOnServer ? ", a failover" : "") or an accepted older state: nothing is sent for "
-                + (group.held == 1 ? "it" : "them"),
+            "held since a restore\(isOnServer ? ", a failover" : "") or an accepted older state: no refresh token is "
+                + "sent for \(group.held == 1 ? "it" : "them")",
             hint: "see at what risk they can be accepted: vaultctl restore status")
         add(
             group.heldBySource, .note, "renewed by the system of origin, not from here",

@@ -68,6 +68,9 @@ struct LoginEndCommand: VaultCommand {
                 return nil
             }
             if count > 0 {
+                if by != .remove {
+                    await RevocationView.warnOfOriginal(users.vault, alone: "--by remove", invocation)
+                }
                 try confirmation.require("End \(Count.of(count, "login")) (\(by.rawValue))", invocation)
             }
             let progress = Progress("ending", on: invocation.console, isQuiet: invocation.isQuiet)

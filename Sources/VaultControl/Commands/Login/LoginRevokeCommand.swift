@@ -19,6 +19,8 @@ struct LoginRevokeCommand: VaultCommand {
         let (done, report) = try await VaultAccess(global, invocation).manage { users in
             switch try await damaged.find(selection, in: users.vault) {
             case .login(let login):
+                await RevocationView.warnOfOriginal(
+                    users.vault, alone: "vaultctl login remove \(login.id)", invocation)
                 try confirmation.require("Revoke \(LoginView.name(login))", invocation)
                 let done =
                     StateWords.terminationReason(login).map {

@@ -33,6 +33,7 @@ struct LoginTerminateCommand: VaultCommand {
                 }
                 invocation.warn("the login is terminated as \(former) already; this replaces the reason")
             }
+            await RevocationView.warnOfOriginal(users.vault, invocation)
             try confirmation.require("Terminate \(LoginView.name(login)) as \(reason)", invocation)
             return (LoginView.name(login), try await users.terminate(.login(login.id), reason: reason))
         }

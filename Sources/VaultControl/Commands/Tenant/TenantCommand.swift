@@ -60,6 +60,7 @@ struct TenantEraseCommand: VaultCommand {
         if dryRun { return try await plan(tenant, invocation) }
         let erasure = try await VaultAccess(global, invocation).manage { users in
             let summary = try await Self.summary(of: tenant, in: users.vault)
+            await RevocationView.warnOfOriginal(users.vault, invocation)
             try confirmation.require(
                 "Erase tenant \(tenant.name) with \(Count.of(summary.users, "user")) and "
                     + Count.of(summary.logins, "login"), invocation)

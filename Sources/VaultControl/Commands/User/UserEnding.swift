@@ -33,6 +33,7 @@ struct UserEnding: ParsableArguments {
         let (done, name, earlier) = try await access.manage { users in
             let isLookalike = try await refuseTwin(verb, in: users.vault)
             let name = Printable.shortened(id) + (isLookalike ? " (of no tenant)" : "")
+            await RevocationView.warnOfOriginal(users.vault, access.invocation)
             try await confirmation.require(
                 question(name, try logins(of: id, in: users.vault, endsDamaged: endsDamaged)), access.invocation)
             let earlier = try await revocationsWaiting(in: users.vault)
