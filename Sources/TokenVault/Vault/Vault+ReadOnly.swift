@@ -14,6 +14,7 @@ extension Vault {
         return store.readOnlyRefusal?.message == failed.message ? failed.hint : nil
     }
 
-    /// Whether the reason is that its content is moved to another vault, or was.
-    package var isMoved: Bool { store.readOnlyRefusal == nil && store.context.moveRefusal != nil }
+    /// A hint if the reason is that its content is moved to another vault or from one, or was; nil: the reason is another
+    /// one.
+    package var moveHint: String? { store.readOnlyRefusal == nil ? store.context.moveRefusal?.hint : nil }
 }

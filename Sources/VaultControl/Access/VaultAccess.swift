@@ -2,6 +2,7 @@ import OAuthClient
 import TokenVault
 import TokenVaultHTTP
 import TokenVaultPostgreSQL
+import VaultAdministration
 
 /// The vault that the options name, and the key that opens it.
 struct VaultAccess {
@@ -132,12 +133,22 @@ struct VaultAccess {
             return result
         } catch {
             await invocation.made.take(after: head, from: vault, by: invocation.actor)
-            let named = (error as? VaultError).flatMap { explainedAfterOpening($0) } ?? error
+            var named = (error as? VaultError).flatMap { explainedAfterOpening($0) } ?? error
+            if let unfilled = await Self.unfilled(vault, error) { named = unfilled }
             // The vault knows more than the error: whether the tenant of a missing name is there.
             let explained = await invocation.explain(named, vault)
             await vault.close()
             throw explained
         }
+    }
+
+    /// The error of a name that is unknown because the move into the vault is not complete; nil if it is another one.
+    private static func unfilled(_ vault: Vault, _ error: any Error) async -> Failure? {
+        let codes: [VaultError.Code] = [.unknownUser, .unknownLogin, .unknownProvider, .notLoggedIn]
+        guard let code = (error as? VaultError)?.code, codes.contains(code),
+            (try? await vault.moveState())?.stage == .arriving, let reason = vault.readOnlyReason
+        else { return nil }
+        return Failure(.moved, reason, hints: vault.moveHint.map { [$0] })
     }
 
     func open<R>(_ body: (Vault) async throws -> R) async throws -> R {

@@ -312,7 +312,6 @@ extension Failure {
                 + "vaultctl import status"
         case .busy: "another process is writing; try again, and if this persists, look for a stalled process"
         case .unknownRow: "list all damaged rows: vaultctl damage list"
-        case .moved: "see where it went, and how far it is: vaultctl move status"
         case .unknownBackup: "list all backups: vaultctl backup list"
         case .heldBySource: "see which system renews it, and what to do: vaultctl login show LOGIN"
         case .held:

@@ -78,7 +78,7 @@ extension WriteTransaction {
         guard try tables.moveCounts() == counts else {
             throw StoreError(
                 .conflict, "the target does not hold as much as the source",
-                hint: "give the move up, and begin again with a new target: vaultctl move abort")
+                hint: "give the move up, and begin again with a new target: vaultctl move abort TARGET")
         }
         try changeVault(
             AuditEvent(.moveFinished, [.init(MoveDetail.source, Base32.encode(source))] + counts.details)
@@ -151,7 +151,8 @@ extension StoreError {
     package static var otherMove: StoreError {
         StoreError(
             .conflict, "these two vaults are not the source and the target of one move",
-            hint: "see of which move each is a part: vaultctl move status")
+            hint: "see of which move each is a part: vaultctl move status; if the target no longer exists: "
+                + "vaultctl move abort --target-is-lost")
     }
 
     package static var renewalOpen: StoreError {
@@ -163,6 +164,6 @@ extension StoreError {
     package static var notEmpty: StoreError {
         StoreError(
             .conflict, "the target of a move must be a vault that holds nothing yet",
-            hint: "make a new one for it: vaultctl init")
+            hint: "make a new one for it: vaultctl init --vault NEW --key-file NEW.key")
     }
 }

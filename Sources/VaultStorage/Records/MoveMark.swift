@@ -42,7 +42,7 @@ extension MoveMark {
         }
         return StoreError(
             .conflict, "\(reason): a move needs a vault that holds nothing yet",
-            hint: "make a new one for it: vaultctl init")
+            hint: "make a new one for it: vaultctl init --vault NEW --key-file NEW.key")
     }
 
     /// The reason why only the move itself may change the vault; nil if all changes are allowed.
@@ -52,12 +52,18 @@ extension MoveMark {
         case .leaving:
             StoreError(
                 .moved, "the content of this vault is being moved to another vault",
-                hint: "run the move again until it is complete, and use the other vault")
+                hint: "run the move again: vaultctl move run TARGET; or give it up: vaultctl move abort TARGET; with "
+                    + "the target's own key, such as --target-key-file FILE; if the target no longer exists: "
+                    + "vaultctl move abort --target-is-lost")
         case .left:
-            StoreError(.moved, "the content of this vault was moved to another vault", hint: "use the other vault")
+            StoreError(
+                .moved, "the content of this vault was moved to another vault",
+                hint: "use the other vault; which it is: vaultctl move status")
         case .arriving:
             StoreError(
-                .moved, "the move into this vault is not complete", hint: "run the move again until it is complete")
+                .moved, "the move into this vault is not complete",
+                hint: "run the move again in its source: vaultctl move run TARGET --vault SOURCE; or give it up: "
+                    + "vaultctl move abort TARGET --vault SOURCE; with the keys of both")
         case .abandoned:
             StoreError(
                 .moved, "the move into this vault was given up",

@@ -129,6 +129,19 @@ struct MoveCommandTests {
         }
     }
 
+    /// Each refusal of a vault whose move has begun names both ways, and none makes another target.
+    private static func expectWaysOut(of login: String, _ key: String, _ world: World) async throws {
+        for command in [["move", "status"], ["doctor"], ["login", "refresh", login]] {
+            let result = try await world.harness.run(command)
+            let said = result.output + result.error
+            #expect(said.contains("vaultctl move run TARGET") && said.contains("vaultctl move abort TARGET"), "\(said)")
+            #expect(said.contains("vaultctl move abort --target-is-lost"))
+        }
+        let gone = world.harness.path("gone.vault")
+        let lost = try await world.fails(.notFound, "move", "run", gone, "--target-key-file", key, "--yes")
+        #expect(lost.error.contains("vaultctl move abort --target-is-lost") && !lost.error.contains("vaultctl init"))
+    }
+
     @Test func aMoveThatIsGivenUpCanBeginAnew() async throws {
         try await World.with { world in
             let login = try await world.logIn("alice")
@@ -145,6 +158,7 @@ struct MoveCommandTests {
                 delay += 5
             }
             let stage = try await world.ok("move", "status", "--json").json["stage"] as? String
+            if stage == "leaving" { try await Self.expectWaysOut(of: login, key, world) }
             let abort = try await world.harness.run("move", "abort", file, "--target-key-file", key, "--yes")
             // It may have been quicker than the clock.
             guard stage == "leaving", abort.status == 0 else {

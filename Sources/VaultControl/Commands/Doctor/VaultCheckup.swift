@@ -55,7 +55,7 @@ struct VaultCheckup {
     private func ownership(_ diagnosis: VaultDiagnosis) -> [DoctorFinding] {
         if let reason = vault.readOnlyReason {
             // A copy is commonly used for inspection; a vault that was moved has no use any longer.
-            let hint = vault.isMoved ? "use the vault that it was moved to" : vault.failedDiskHint
+            let hint = vault.moveHint ?? vault.failedDiskHint
             return [
                 DoctorFinding(
                     hint == nil ? .warning : .problem, .ownership, "\(reason): nothing is renewed here", hint: hint)

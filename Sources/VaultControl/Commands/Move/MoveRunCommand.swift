@@ -42,11 +42,26 @@ struct MoveRunCommand: VaultCommand {
                     "Move \(Count.of(plan.logins, "login")) of \(Count.of(plan.users, "user")), and hold this vault for good",
                     invocation)
             }
-            return try await source.move(to: target) { progress.update(done: $0, total: $1) }
+            do {
+                return try await source.move(to: target) { progress.update(done: $0, total: $1) }
+            } catch let error as VaultError {
+                throw await interrupted(error, source)
+            }
         }
         try invocation.emit(record(report) + [.data("wasComplete", wasComplete)], text: "")
         if wasComplete { return invocation.note("everything was moved to that vault before; nothing was done") }
         tell(report, invocation)
+    }
+
+    /// The error of a move that has begun, with what becomes of it.
+    private func interrupted(_ error: VaultError, _ source: Vault) async -> any Error {
+        guard (try? await source.moveState())?.stage == .leaving else { return error }
+        var failure = Failure(error)
+        let arguments = "\(Printable.path(target))\(key.typed)"
+        failure.hints.append(
+            "the move has begun, and no login is renewed until it is complete: run it again: vaultctl move run \(arguments)"
+                + "; or give it up: vaultctl move abort \(arguments)")
+        return failure
     }
 
     private func tell(_ report: MoveReport, _ invocation: Invocation) {

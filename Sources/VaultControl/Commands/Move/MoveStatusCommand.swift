@@ -9,17 +9,15 @@ struct MoveStatusCommand: VaultCommand {
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
-        let state = try await VaultAccess(global, invocation).open { try await $0.moveState() }
+        let (state, hint) = try await VaultAccess(global, invocation).open { vault in
+            (try await vault.moveState(), vault.moveHint)
+        }
         try invocation.emit([
             Field("stage", state?.stage.rawValue), Field("otherVault", state?.otherVault),
             Field("since", state?.since),
         ])
         invocation.note(Self.words(state))
-        switch state?.stage {
-        case .leaving: invocation.hint("go on: vaultctl move run TARGET; or give it up: vaultctl move abort TARGET")
-        case .arriving: invocation.hint("go on, with the other vault as --vault: vaultctl move run TARGET")
-        default: break
-        }
+        if let hint, state?.stage == .leaving || state?.stage == .arriving { invocation.hint(hint) }
     }
 
     private static func words(_ state: MoveState?) -> String {

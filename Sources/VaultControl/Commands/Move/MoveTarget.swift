@@ -1,5 +1,6 @@
 import ArgumentParser
 import TokenVault
+import VaultAdministration
 
 /// The key of the vault that another one is moved to.
 struct MoveTargetKeyOptions: ParsableArguments {
@@ -41,6 +42,12 @@ struct MoveTargetKeyOptions: ParsableArguments {
         return source.map { KeyInUse($0.key, from: "\($0.origin), the key of the vault that is moved") }
     }
 
+    /// The options as typed, for commands in hints.
+    var typed: String {
+        targetKeyFile.map { " --target-key-file \(Printable.path($0))" }
+            ?? targetIdentity.map { " --target-identity \(Printable.path($0))" } ?? ""
+    }
+
     /// - Parameter source: the key that opened the vault being moved.
     func key(_ reader: inout SecretReader, otherwise source: KeySource) throws -> KeySource {
         if let targetKeyFile { return .keyFile(targetKeyFile) }
@@ -56,19 +63,23 @@ struct MoveTargetKeyOptions: ParsableArguments {
 }
 
 extension VaultAccess {
-    private func requireTarget(_ place: NamedPlace, _ advice: String?) throws(Failure) {
+    /// - Parameter isBegun: whether the move has begun: then a new vault would be another one than its target.
+    private func requireTarget(_ place: NamedPlace, isBegun: Bool, _ advice: String?) throws(Failure) {
         do {
             try requireFile(at: place)
         } catch {
-            var failure = error
-            if error.code == "vaultMissing", failure.hints.contains(where: { $0.contains("vaultctl init") }) {
-                let making =
-                    "make the new vault first: vaultctl init --vault \(Printable.path(place.path)) --key-file NEW.key"
-                failure.hints = ["check TARGET, or \(advice ?? making)"]
-            }
+            guard error.code == "vaultMissing" else { throw error }
+            let making =
+                "make the new vault first: vaultctl init --vault \(Printable.path(place.path)) --key-file NEW.key"
+            var failure = error.notSuggestingInit("check TARGET, or \(advice ?? (isBegun ? Self.begun : making))")
+            // Files of the target are left, which its own hints name.
+            if isBegun, failure.hints == error.hints { failure.hints.append(Self.begun) }
             throw failure
         }
     }
+
+    private static let begun =
+        "the move has begun: put its target back, or give the move up: vaultctl move abort --target-is-lost"
 
     /// Opens the vault and the target of its move, and closes both.
     ///
@@ -80,13 +91,19 @@ extension VaultAccess {
         let location = try location(target)
         return try await openBeside { source, sourceKey, reader in
             let place = NamedPlace(path: target, origin: "TARGET")
-            try requireTarget(place, advice)
+            let isBegun = try await source.moveState()?.stage == .leaving
+            try requireTarget(place, isBegun: isBegun, advice)
             var options = try vaultOptions
             // Each vault has its own witness, which learns of the move when a service next opens the vault.
             options.witness = nil
             let targetKey = try key.key(&reader, otherwise: sourceKey)
-            let vault = try await explaining(place, key.keyInUse(otherwise: keyInUse)) { [options] in
-                try await Vault.open(in: location, unlockedBy: targetKey, options: options)
+            let vault: Vault
+            do {
+                vault = try await explaining(place, key.keyInUse(otherwise: keyInUse)) { [options] in
+                    try await Vault.open(in: location, unlockedBy: targetKey, options: options)
+                }
+            } catch  where isBegun {
+                throw Failure(error).notSuggestingInit(Self.begun)
             }
             do {
                 let result = try await body(source, vault)
