@@ -30,7 +30,7 @@ extension Login {
         lastRefusal = session.lastRefusal.map { Refusal(date: $0.at.date, answer: ProviderAnswer($0)) }
         resource = session.resource
         hiddenSubject = HiddenText(text: session.subject)
-        origin = session.origin.map { LoginOrigin($0) }
+        origin = session.origin.map { LoginOrigin($0, of: stored.handle) }
         resourceTokens = session.resourceTokens.map { token in
             ResourceToken(
                 resource: token.target.resource, requestedScope: Scope(stored: token.target.scope),
@@ -73,7 +73,7 @@ extension ProviderAnswer {
 }
 
 extension LoginOrigin {
-    init(_ origin: ImportOrigin) {
+    init(_ origin: ImportOrigin, of login: LoginHandle) {
         let owner: Owner =
             switch origin.owner {
             case .source: .source
@@ -81,7 +81,8 @@ extension LoginOrigin {
             case .contested: .contested
             }
         self.init(
-            source: origin.source, owner: owner, takenAt: origin.takenAt.date, isMissing: origin.isMissing)
+            source: origin.source, owner: owner, takenAt: origin.takenAt.date, isMissing: origin.isMissing,
+            isExported: origin.isExported(login))
     }
 }
 

@@ -129,6 +129,8 @@ package struct LoginOrigin: Sendable, Hashable {
     package let takenAt: Date
     /// Whether the last complete reading of the source did not find the login.
     package let isMissing: Bool
+    /// Whether the login did not come from that system, but was exported to it.
+    package let isExported: Bool
 }
 
 /// The origin of an access token's expiry.

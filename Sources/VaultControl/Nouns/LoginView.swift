@@ -23,7 +23,9 @@ enum LoginView {
             Field("label", login.label).column("LABEL"),
             Field("metadata", login.metadata.isEmpty ? nil : metadata(login)).words(
                 login.metadata.isEmpty ? nil : metadataWords(login)),
-            Field("origin", login.origin.map(record)).label("imported from").words(login.origin.map(words)),
+            Field("origin", login.origin.map(record))
+                .label(login.origin?.isExported == true ? "exported to" : "imported from")
+                .words(login.origin.map(words)),
             Field("state", StateWords.code(login.state))
                 .words(StateWords.long(login, now: now), inPipe: login.standing.rawValue)
                 .column("STATE", StateWords.short(login), inPipe: login.standing.rawValue),

@@ -48,6 +48,9 @@ extension ImportOrigin {
     /// Whether the login came with these tokens, at its last take-over or at an earlier one.
     package func hasHad(_ tokens: Bytes16) -> Bool { self.tokens == tokens || hasLeft(tokens) }
 
+    /// Whether the login was exported to the system, and had not come from it: then no row there has named it yet.
+    package func isExported(_ login: LoginHandle) -> Bool { row == login.bytes }
+
     /// Takes over the former tokens that another record of the same login knows.
     package mutating func keepFormer(_ origin: ImportOrigin) {
         var former = origin.formerTokens

@@ -42,6 +42,8 @@ import VaultControl
             #expect(sealed.starts(with: Data("age-encryption.org/v1\n".utf8)))
             #expect(sealed.range(of: Data(Harness.marker.utf8)) == nil)
             #expect(try await Self.leftOut(world) == ["heldBySource": 2])
+            let shown = try await world.ok("login", "show", "--user", "user-0").output
+            #expect(shown.contains("exported to\texport, which renews it"), "\(shown)")
             // Nothing is overwritten, and nothing exported twice by mistake.
             let again = try await world.fails(.usage, arguments)
             #expect(again.error.contains("already exists"))
