@@ -18,6 +18,7 @@ struct LoginRemoveCommand: VaultCommand {
             case .login(let login):
                 try confirmation.require("Forget \(LoginView.name(login))", invocation)
                 try await users.logOut(.login(login.id), revokes: false)
+                ReturningRows.warn(of: login, invocation)
                 return (id: login.id, name: LoginView.name(login))
             case .damaged(let id, _):
                 _ = try await damaged.discard(id, in: users.vault, confirmation, invocation)

@@ -26,7 +26,9 @@ struct LoginRevokeCommand: VaultCommand {
                     StateWords.terminationReason(login).map {
                         "removed the terminated \(LoginView.name(login)), with its reason \(Printable.shortened($0))"
                     } ?? "ended \(LoginView.name(login))"
-                return (done, try await users.logOut(.login(login.id)))
+                let report = try await users.logOut(.login(login.id))
+                ReturningRows.warn(of: login, invocation)
+                return (done, report)
             case .damaged(let id, _):
                 let report = try await damaged.discard(id, in: users.vault, confirmation, invocation)
                 return ("discarded damaged login \(id)", report)

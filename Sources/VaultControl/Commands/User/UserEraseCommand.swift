@@ -16,6 +16,9 @@ struct UserEraseCommand: VaultCommand {
             --certificate writes a new file that proves the erasure later, without naming the user: their handle in the \
             audit log, its row about the erasure, and the head of the log, as vaultctl audit verify shows it.
 
+            A source from which logins of the user were imported may still have the user, and its next reading adds them \
+            again: end them there first.
+
             Rows that cannot be opened are discarded; exit code 3 then means that grants were left at the provider. It also \
             means that a provider has not confirmed a revocation, this one or an earlier one of the user.
             """)
@@ -40,6 +43,7 @@ struct UserEraseCommand: VaultCommand {
                 endsDamaged: true, as: "erase", asking: { "Erase user \($0) and \($1)" }, access
             ) { users, id in
                 let handle = try? await users.vault.user(id).handle
+                let sources = await users.vault.sources(ofUser: id)
                 // Before the erasure: afterwards there is no second chance.
                 let file = try certificate.map { (path: $0, open: try PrivateFile.create($0)) }
                 let report: RevocationReport
@@ -49,6 +53,7 @@ struct UserEraseCommand: VaultCommand {
                     if let file { NamedFile(file.path).discard() }
                     throw error
                 }
+                ReturningRows.warn(ofUserIn: sources, invocation)
                 let facts = try await ErasureView.record(of: handle, in: users.vault)
                 if let file {
                     try PrivateFile.write(Array((facts.json.text + "\n").utf8), to: file.open, file.path)
@@ -69,6 +74,7 @@ struct UserEraseCommand: VaultCommand {
         let id = ending.qualified
         let (logins, pending, revocations, backups) = try await access.open { vault in
             try await ending.refuseTwin("erase", in: vault)
+            await ReturningRows.warn(ofUserIn: vault.sources(ofUser: id), invocation)
             let pending = try await vault.pendingLogIns(of: id)
             do {
                 let user = try await vault.user(id)

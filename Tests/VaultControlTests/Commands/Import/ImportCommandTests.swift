@@ -175,6 +175,28 @@ import VaultControl
         }
     }
 
+    /// A source that still has the row brings back what is erased or forgotten here.
+    @Test func whatMayComeBackFromItsSourceIsSaid() async throws {
+        try await World.with { world in
+            let (path, _) = try Self.store(world, ["alice", "bob", "carol"])
+            try await world.ok("import", "run", path, "--name", "web")
+            let words = "web, from where the login was imported, may still have it: end it there"
+            let removed = try await world.ok("login", "remove", "--user", "bob", "--yes")
+            #expect(removed.error.contains(words), "\(removed.error)")
+            let revoked = try await world.harness.run("login", "revoke", "--user", "carol", "--yes")
+            #expect(revoked.error.contains(words), "\(revoked.error)")
+            let user = "the user may still be in web, from where logins were imported"
+            #expect(try await world.ok("user", "erase", "alice", "--dry-run").error.contains(user))
+            try await world.ok("import", "accept", "web", "--source-is-gone")
+            let erased = try await world.harness.run("user", "erase", "alice", "--yes")
+            #expect(erased.error.contains(user), "\(erased.error)")
+            // A login that never came from a source comes back from none.
+            try await world.logIn("dave")
+            let own = try await world.harness.run("user", "erase", "dave", "--yes")
+            #expect(!own.error.contains("may still be in"), "\(own.error)")
+        }
+    }
+
     @Test func whatAWrongFileLeavesHeldIsSaid() async throws {
         try await World.with { world in
             let (path, _) = try Self.store(world, ["alice", "bob"])
