@@ -15,9 +15,11 @@ public struct ImportedRow: Sendable {
         case added
         /// The login is in the vault, and now has the row's newer tokens.
         case followed
-        /// The login is in the vault, with these tokens.
+        /// The login is in the vault, and the row has the tokens that were last taken from it. The vault may have renewed
+        /// them since.
         case unchanged
-        /// The login is in the vault, with newer tokens than the row; or, in a comparison, with different ones.
+        /// The source had newer tokens at an earlier reading, or in a later row; or, in a comparison, the vault has
+        /// different ones.
         case older
         /// The login belongs to the vault, but the source has renewed it nevertheless.
         case renewedBySource

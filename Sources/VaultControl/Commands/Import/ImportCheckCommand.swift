@@ -71,6 +71,6 @@ struct ImportCompareCommand: VaultCommand {
         }
         // Nothing was compared.
         guard pass.isKnownSource || result[.unchanged] > 0 else { throw ExitRequest(status: .partlyDone) }
-        invocation.note("the vault has the source's tokens of \(Count.of(result[.unchanged], "login"))")
+        invocation.note("the source has nothing new for \(Count.of(result[.unchanged], "login"))")
     }
 }
