@@ -265,6 +265,11 @@ struct ImportRunTests {
         _ = try await scene.users.accessToken(userId: "u1")
         #expect(scene.transport.requestCount == 1)
         #expect(scene.transport.requests.first?.form["refresh_token"] == "r1")
+        // The vault's own renewal is nothing new in the source.
+        for purpose in [ImportRunOptions.Purpose.take, .check, .compare] {
+            let rows = try await scene.run(SampleRow(expires: -10).text, purpose).rows
+            #expect(rows.map(\.outcome) == [.unchanged], "\(purpose)")
+        }
     }
 
     @Test func acceptanceNeedsTwoQuietReadingsApart() async throws {
