@@ -27,7 +27,8 @@ package struct Restoration {
             throw StoreError(
                 .vaultExists, error.message,
                 hint: VaultRemains(of: target.path)?.hintForRestore
-                    ?? "restore to a new path; nothing is overwritten, and a damaged vault may still be needed")
+                    ?? "restore to a new path; nothing is overwritten, and a damaged vault may still be needed. An "
+                        + "interrupted restore leaves a vault only if it was complete: if it was this one, go on with it")
         }
     }
 

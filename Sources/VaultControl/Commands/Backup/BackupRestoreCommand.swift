@@ -98,7 +98,10 @@ struct BackupRestoreCommand: VaultCommand {
         guard !NamedFile(target).exists else {
             throw Failure(
                 .usage, code: "vaultExists", "there is already a file at \(Printable.path(target))",
-                hints: ["restore to a new path; nothing is overwritten"])
+                hints: [
+                    "restore to a new path; nothing is overwritten. An interrupted restore leaves a vault only if it was "
+                        + "complete: if it was this one, go on with it"
+                ])
         }
         let report = try await access.explaining(place, access.keyInUse) {
             try await Vault.verifyBackup(at: place.path, unlockedBy: key, options: options, evidence: evidence)
