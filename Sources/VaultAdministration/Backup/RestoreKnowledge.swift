@@ -10,8 +10,7 @@ package struct RestoreKnowledge: Sendable, Equatable {
         case none
         /// An export of the audit trail records events up to its end, and none after it. All logins are held.
         case auditExport
-        /// A witness log names each login whose refresh token was sent. If the operator says that every process has
-        /// written it, only those are held.
+        /// A witness log names each login whose refresh token was sent. If it is complete, only those are held.
         case witnessLog
     }
 
@@ -20,19 +19,15 @@ package struct RestoreKnowledge: Sendable, Equatable {
     package internal(set) var movedLogins = 0
     /// Why others may have advanced too, so that all are held; nil: these are all.
     package internal(set) var doubt: String?
-    /// Whether only the operator's word is missing for holding no other login. A process that did not name the log
-    /// leaves no trace in it, so that nothing but an export can disprove it.
-    package internal(set) var needsWord = false
     /// The last row of the audit trail that the evidence or the witness has seen; nil: unknown. Rows after the backup's
     /// own last row, ``BackupView/auditSequence``, are lost.
     package internal(set) var lastSeenRow: Int64?
 
     /// Reads the files that the operator has named.
     ///
-    /// - Parameter logIsComplete: whether every process has written the logs since the backup, as the operator says.
     /// - Returns: The knowledge, and the evidence that the restore follows.
     static func read(
-        _ paths: [String], since backup: BackupManifest, logIsComplete: Bool = false
+        _ paths: [String], since backup: BackupManifest
     ) throws -> (RestoreKnowledge, RestoreEvidence) {
         var knowledge = RestoreKnowledge()
         let exports = try paths.filter { path throws(StoreError) in try EvidenceFile(path).isJSON() }
@@ -53,11 +48,10 @@ package struct RestoreKnowledge: Sendable, Equatable {
         knowledge.source = .witnessLog
         knowledge.movedLogins = moved.logins.count + unlogged.count
         knowledge.doubt = moved.doubt
+        // A process that did not name the log leaves no trace in it.
         if knowledge.doubt == nil, !unlogged.isEmpty {
             knowledge.doubt = "the log lacks renewals that the export of the audit log has"
         }
-        knowledge.needsWord = knowledge.doubt == nil && !logIsComplete
-        if knowledge.needsWord { knowledge.doubt = "it does not show whether every process has written it" }
         return (knowledge, knowledge.doubt == nil ? .moved(moved.logins) : .none)
     }
 }

@@ -21,14 +21,12 @@ extension Vault {
     ///   - source: A key that opened the vault when the backup was made.
     ///   - options: How the key may be tried, the clock, and the witness of the vault that was lost.
     ///   - evidence: Paths of files about the time since: witness logs (``VaultWitness/intentLog``), all that were
-    ///   written since the backup was made, and exports of the audit trail.
-    ///   - logIsComplete: Whether every process has written the logs since the backup. Then only logins whose refresh
-    ///   tokens may have been sent are held, unless the files show otherwise.
+    ///   written since the backup was made, and exports of the audit trail. If every process has written the logs, only
+    ///   logins whose refresh tokens may have been sent are held.
     ///   - progress: Called now and then with how much has been copied, of how much.
     package static func restore(
         _ backup: String, to path: String, unlockedBy source: KeySource, options: VaultOptions = .init(),
-        evidence: [String] = [], logIsComplete: Bool = false,
-        progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
+        evidence: [String] = [], progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
     ) async throws -> RestoreReport {
         let (clock, policy, trustsFileSystem) = (options.clock, options.unlockingPolicy, options.trustsFileSystem)
         let actor = options.actor?.kept
@@ -36,8 +34,7 @@ extension Vault {
         let (outcome, facts, known) = try await VaultError.translating {
             try await BlockingLane.care.run {
                 let file = try BackupFile(at: backup)
-                let (knowledge, moved) = try RestoreKnowledge.read(
-                    evidence, since: file.manifest, logIsComplete: logIsComplete)
+                let (knowledge, moved) = try RestoreKnowledge.read(evidence, since: file.manifest)
                 let restoration = try Restoration(
                     of: file, to: path, trustsFileSystem: trustsFileSystem, moved, by: actor, clock: clock)
                 let outcome = try restoration.run(by: try source.unlocker(), policy: policy, progress)

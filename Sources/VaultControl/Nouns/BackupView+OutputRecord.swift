@@ -78,10 +78,6 @@ enum BackupRecords {
             guard let doubt = knowledge.doubt else {
                 return "witness log: \(moved) may have moved on; no other, if every process has written the log"
             }
-            guard !knowledge.needsWord else {
-                return "witness log: \(moved) may have moved on; it does not show whether every process has "
-                    + "written it, so every login is held (--log-is-complete says so)"
-            }
             return "witness log: \(doubt), so every login is held; \(moved) known to have moved on"
         }
     }

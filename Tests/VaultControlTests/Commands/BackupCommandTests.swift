@@ -177,16 +177,10 @@ struct BackupCommandTests {
             #expect(try String(contentsOfFile: note, encoding: .utf8) == seen)
             let sent = world.refreshes
             let restored = world.harness.path("restored.vault")
-            // It cannot show what a process has sent that did not name it.
-            let unsure = try await world.ok(
-                ["backup", "restore", path, world.harness.path("unsure.vault"), "--evidence", log, "--json"])
-            #expect(unsure.error.contains("erase or disable them again"), "\(unsure.error)")
-            #expect((try unsure.json["doubt"] as? String)?.contains("every process") == true)
-            let kept = try #require(unsure.json["providers"] as? [[String: Any]])
-            #expect(kept.first?["held"] as? Int == 2)
-            let report = try await world.ok(
-                ["backup", "restore", path, restored, "--evidence", log, "--log-is-complete", "--json"] + witness
-            ).json
+            let told = try await world.ok(
+                ["backup", "restore", path, restored, "--evidence", log, "--json"] + witness)
+            #expect(told.error.contains("erase or disable them again"), "\(told.error)")
+            let report = try told.json
             #expect(report["evidence"] as? String == "witnessLog" && report["movedLogins"] as? Int == 1)
             #expect(report["doubt"] is NSNull && (report["lostRows"] as? Int ?? 0) > 0)
             let providers = try #require(report["providers"] as? [[String: Any]])
@@ -225,8 +219,7 @@ struct BackupCommandTests {
                 toFile: export, atomically: false, encoding: .utf8)
             let restored = world.harness.path("restored.vault")
             let report = try await world.ok(
-                "backup", "restore", path, restored, "--evidence", log, "--evidence", export, "--log-is-complete",
-                "--json"
+                "backup", "restore", path, restored, "--evidence", log, "--evidence", export, "--json"
             ).json
             #expect(report["evidence"] as? String == "witnessLog" && report["movedLogins"] as? Int == 2)
             #expect((report["doubt"] as? String)?.contains("lack") == true, "\(report)")

@@ -17,9 +17,9 @@ struct BackupRestoreCommand: VaultCommand {
             while it lasts, and no refresh token is sent until `vaultctl restore accept`. Users who were erased or \
             disabled since are back: erase or disable them again before services use the vault.
 
-            With --evidence and the witness log, you learn whose refresh tokens may have been sent since. With \
-            --log-is-complete, too, only these logins are held: say so only if every process that has used the vault \
-            since the backup has written the log. If the log was moved away since the backup, name all its parts.
+            With --evidence and the witness log, only logins whose refresh tokens may have been sent since are held. Name \
+            it only if every process that has used the vault since the backup has written it; if it was moved away \
+            meanwhile, name all its parts.
             """)
 
     @Argument(help: .init(stringLiteral: VaultAccess.backupHelp), completion: .file())
@@ -35,9 +35,6 @@ struct BackupRestoreCommand: VaultCommand {
         completion: .file())
     var evidence: [String] = []
 
-    @Flag(help: "Every process has written the log since the backup: hold only the logins in it.")
-    var logIsComplete = false
-
     @Flag(help: "Check the backup and the key, and make nothing.")
     var dryRun = false
 
@@ -46,9 +43,6 @@ struct BackupRestoreCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
         try access.requirePath(target)
-        guard !logIsComplete || !evidence.isEmpty else {
-            throw Failure.usage("--log-is-complete needs the witness log", hint: "name it: --evidence PATH")
-        }
         var reader = SecretReader(invocation.console)
         try refuseSwapped()
         try VaultAccess.refuseTarget(target)
@@ -71,8 +65,7 @@ struct BackupRestoreCommand: VaultCommand {
         let free = NamedPlace(path: target, origin: "TARGET")
         let report = try await access.explaining(place, access.keyInUse, or: free) {
             try await Vault.restore(
-                place.path, to: target, unlockedBy: key, options: options, evidence: evidence,
-                logIsComplete: logIsComplete
+                place.path, to: target, unlockedBy: key, options: options, evidence: evidence
             ) {
                 progress.update(done: $0, total: $1)
             }
@@ -129,11 +122,6 @@ struct BackupRestoreCommand: VaultCommand {
         invocation.warn("users who were erased or disabled since the backup are back: erase or disable them again")
         invocation.hint("see which logins are held: vaultctl restore status --vault \(Printable.path(target))")
         guard report.providers.contains(where: { $0.held > 0 }) else { return }
-        if report.knowledge.needsWord {
-            invocation.hint(
-                "if every process has written the log since the backup, restore to another path with --log-is-complete: "
-                    + "only the logins in the log are held then")
-        }
         invocation.hint("look at what would be accepted: vaultctl restore accept --provider NAME --dry-run")
     }
 }
