@@ -68,9 +68,16 @@ struct UserEnding: ParsableArguments {
             return await Count.of(try vault.user(id).logins.count, "login")
         } catch let error as VaultError where error.code == .quarantined && endsDamaged {
             return "all logins, none of which can be read or revoked"
-        } catch let error as VaultError where error.code == .unknownUser && endsDamaged {
+        } catch let error as VaultError where error.code == .unknownUser {
             let pending = try await vault.pendingLogIns(of: id)
             guard pending > 0 else { throw error }
+            guard endsDamaged else {
+                // Once it is completed, they are there, and not disabled.
+                throw Failure(
+                    .unknownUser,
+                    "the vault has no user \(Printable.named(id)) yet, and \(Count.of(pending, "pending log-in")) of theirs",
+                    hints: ["to end what is pending: vaultctl user erase \(Printable.argument(id))"])
+            }
             return Count.of(pending, "pending log-in")
         }
     }

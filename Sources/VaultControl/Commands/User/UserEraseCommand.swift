@@ -37,7 +37,6 @@ struct UserEraseCommand: VaultCommand {
         if let certificate { try PrivateFile.refuseExisting(certificate) }
         if dryRun { return try await plan(access, invocation) }
         let backups = (try? await access.open { try await $0.backups(holding: ending.qualified) }) ?? []
-        defer { warn(of: backups, invocation) }
         do {
             try await ending.run(
                 endsDamaged: true, as: "erase", asking: { "Erase user \($0) and \($1)" }, access
@@ -64,9 +63,15 @@ struct UserEraseCommand: VaultCommand {
                 return (report, "erased", [.data("erasure", facts)])
             }
         } catch let error as ExitRequest {
-            warnOfSnapshots(access, invocation)
+            warnOfCopies(backups, access, invocation)
             throw error
         }
+        warnOfCopies(backups, access, invocation)
+    }
+
+    /// Copies that still have the user, who is erased now.
+    private func warnOfCopies(_ backups: [Backup], _ access: VaultAccess, _ invocation: Invocation) {
+        warn(of: backups, invocation)
         warnOfSnapshots(access, invocation)
     }
 

@@ -4,6 +4,19 @@ import Testing
 @testable import VaultControl
 
 struct UserCommandTests {
+    @Test func aUserToComeIsNotDisabledButErased() async throws {
+        try await World.with { world in
+            let url = try await world.ok("login", "begin", "--user", "eve", "--provider", "acme").line
+            let refused = try await world.fails(.notFound, "user", "disable", "eve", "--yes")
+            #expect(refused.error.contains("no user eve yet, and 1 pending log-in of theirs"), "\(refused.error)")
+            #expect(refused.error.contains("vaultctl user erase eve"))
+            try await world.ok("user", "erase", "eve", "--yes")
+            let callback = try await Browser.visit(url)
+            let late = try await world.harness.run("login", "complete", "--callback-url", "-", input: callback)
+            #expect(late.status == ExitStatus.notFound.rawValue)
+        }
+    }
+
     @Test func usersAreListedShownDisabledEnabledAndErased() async throws {
         try await World.with { world in
             try await world.logIn("alice")
