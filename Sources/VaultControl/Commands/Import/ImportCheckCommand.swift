@@ -38,7 +38,7 @@ struct ImportCheckCommand: VaultCommand {
         invocation.warn(
             "\(Count.of(refused, "row")) not adopted: the vault already has \(refused == 1 ? "its" : "their") login or "
                 + "refresh token from another source or row")
-        for line in pass.advice { invocation.hint(line) }
+        for line in pass.advice { invocation.advise(line) }
         throw ExitRequest(status: .partlyDone)
     }
 }

@@ -17,7 +17,7 @@ struct MoveStatusCommand: VaultCommand {
             Field("since", state?.since),
         ])
         invocation.note(Self.words(state))
-        if let hint, state?.stage == .leaving || state?.stage == .arriving { invocation.hint(hint) }
+        if let hint, state?.stage == .leaving || state?.stage == .arriving { invocation.advise(hint) }
     }
 
     private static func words(_ state: MoveState?) -> String {
