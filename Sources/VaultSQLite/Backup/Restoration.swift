@@ -28,7 +28,7 @@ package struct Restoration {
                 .vaultExists, error.message,
                 hint: VaultRemains(of: target.path)?.hintForRestore
                     ?? "restore to a new path; nothing is overwritten, and a damaged vault may still be needed. An "
-                        + "interrupted restore leaves a vault only if it was complete: if it was this one, go on with it")
+                    + "interrupted restore leaves a vault only if it was complete: if it was this one, go on with it")
         }
     }
 
