@@ -27,7 +27,8 @@ struct ProviderRemoveCommand: VaultCommand {
         try await VaultAccess(global, invocation).open { vault in
             let provider = try await vault.provider(named: tenant.provider(name))
             let waiting = try await vault.revocationsWaiting(forProvider: tenant.provider(name))
-            if waiting > 0 { try refuseOrphans(waiting, invocation) }
+            let orphans = "\(Count.of(waiting, "pending revocation")) could no longer be sent"
+            if waiting > 0, !force { try await refuse(orphans, in: vault) }
             if provider.isRegistrationManaged, !confirmation.isConfirmed {
                 invocation.warn(
                     "the client stays registered at the provider, and the token that manages it will be destroyed")
@@ -38,9 +39,9 @@ struct ProviderRemoveCommand: VaultCommand {
             do {
                 try await vault.removeProvider(named: tenant.provider(name), force: force)
             } catch let error as VaultError where error.code == .inUse {
-                throw Failure(
-                    error.code, error.message, hints: ["end its logins first: vaultctl login end --provider NAME"])
+                throw Failure(error.code, error.message, hints: [endLogins])
             }
+            if waiting > 0 { invocation.warn("\(orphans); the grants stay valid until they end at the provider") }
             if provider.isRegistrationManaged {
                 let client = Printable.shortened(provider.clientID.rawValue, to: 200)
                 let server = provider.issuer.map { " at \(Printable.shortened($0.rawValue, to: 200))" } ?? ""
@@ -51,14 +52,20 @@ struct ProviderRemoveCommand: VaultCommand {
         invocation.note("removed provider \(Printable.shortened(name))")
     }
 
-    /// Reports the revocations that could no longer be sent, and stops unless that is intended.
-    private func refuseOrphans(_ waiting: Int, _ invocation: Invocation) throws {
-        let problem = "\(Count.of(waiting, "pending revocation")) could no longer be sent"
-        guard force else {
-            throw Failure(
-                .inUse, problem,
-                hints: ["send them first: vaultctl outbox retry --all", "to remove the provider anyway: add --force"])
-        }
-        invocation.warn("\(problem); the grants stay valid until they end at the provider")
+    private var endLogins: String {
+        "end its logins first: vaultctl login end --provider \(Printable.argument(name))"
+            + (tenant.tenant.map { " --tenant \($0.tenant.name)" } ?? "")
+    }
+
+    /// Nothing helps while the provider has logins.
+    private func refuse(_ orphans: String, in vault: Vault) async throws {
+        let filter = LoginFilter(provider: tenant.provider(name))
+        let hasLogins = try await vault.loginCounts(where: filter).logins > 0
+        throw Failure(
+            .inUse, orphans,
+            hints: [
+                "send them first: vaultctl outbox retry --all",
+                hasLogins ? endLogins : "to remove the provider anyway: add --force",
+            ])
     }
 }

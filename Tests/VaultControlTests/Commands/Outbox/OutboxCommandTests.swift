@@ -51,6 +51,17 @@ struct OutboxCommandTests {
         }
     }
 
+    @Test func forceDoesNotHelpWhileThereAreLogins() async throws {
+        try await withPending { world, _ in
+            try await world.logIn("zed")
+            let refused = try await world.fails(.usage, "provider", "remove", "acme", "--yes")
+            #expect(refused.error.contains("vaultctl login end --provider acme"), "\(refused.error)")
+            #expect(!refused.error.contains("--force"))
+            let forced = try await world.fails(.usage, "provider", "remove", "acme", "--force", "--yes")
+            #expect(!forced.error.contains("the grants stay valid"), "\(forced.error)")
+        }
+    }
+
     @Test func aProviderStaysWhileRevocationsWaitForIt() async throws {
         try await withPending { world, _ in
             let refused = try await world.fails(.usage, "provider", "remove", "acme", "--yes")
