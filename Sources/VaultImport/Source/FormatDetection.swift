@@ -11,7 +11,10 @@ enum FormatDetection {
         try refuse(head)
         if head.starts(with: [0xEF, 0xBB, 0xBF]) { head = head.dropFirst(3) }
         let text = head.drop { $0 <= 0x20 }
-        guard let first = text.first else { throw ImportError(.unknownFormat, "the source is empty") }
+        guard let first = text.first else {
+            throw ImportError(
+                .unknownFormat, "the source is empty", hint: "check the program that writes it, and that it has ended")
+        }
         if first == UInt8(ascii: "{") { return isOneDocument(text) ? .json : .jsonLines }
         if first == UInt8(ascii: "[") {
             throw ImportError(

@@ -120,9 +120,13 @@ struct VaultCopy: Sendable {
                 "\(PathName.shown(path)) is no directory that is there, and as a file it would lie where others may write",
                 hint: PathName.adviceToMake(path))
         }
+        // `/tmp` is meant to be as it is.
+        let isSticky = (try? FileStatus(at: path, followingLinks: true))?.isSticky == true
         return StoreError(
             error.code, "no backup is made in \(PathName.shown(path)): others may write to it",
-            hint: "run `chmod go-w \(PathName.shown(path))`, or make another directory: mkdir -m 700 DIRECTORY")
+            hint: isSticky
+                ? "make a directory of your own in it, or elsewhere: mkdir -m 700 DIRECTORY"
+                : "run `chmod go-w \(PathName.shown(path))`, or make another directory: mkdir -m 700 DIRECTORY")
     }
 
     private static func isDirectory(_ path: String) -> Bool {

@@ -201,6 +201,16 @@ struct BackupCommandTests {
         }
     }
 
+    @Test func aDirectoryOfAllUsersStaysAsItIs() async throws {
+        try await World.with { world in
+            let path = world.harness.path("everybodys")
+            #expect(unsafe mkdir(path, 0o700) == 0)
+            #expect(unsafe chmod(path, 0o1777) == 0)
+            let refused = try await world.fails(.machine, "backup", "create", path, "--same-device")
+            #expect(refused.error.contains("mkdir -m 700") && !refused.error.contains("chmod"), "\(refused.error)")
+        }
+    }
+
     /// A command in an operator's shell, without the log: an export of the trail knows of it.
     @Test func aLogThatLacksARenewalIsNotBelieved() async throws {
         try await World.with { world in

@@ -61,7 +61,8 @@ struct ImportCompareCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let pass = try await ImportPass.run(source, .compare, reportOptions, global, invocation)
         let result = pass.result
-        let taken = result.reasons[.alreadyThere] ?? 0
+        // Under a name that no source has, nothing was compared with these.
+        let taken = pass.isKnownSource ? result.reasons[.alreadyThere] ?? 0 : 0
         let different =
             result[.older] - result.superseded + result[.absent] + result[.ended] + result[.renewedBySource] + taken
         guard different == 0 else {
@@ -70,7 +71,10 @@ struct ImportCompareCommand: VaultCommand {
             throw ExitRequest(status: .partlyDone)
         }
         // Nothing was compared.
-        guard pass.isKnownSource || result[.unchanged] > 0 else { throw ExitRequest(status: .partlyDone) }
+        guard pass.isKnownSource || result[.unchanged] > 0 else {
+            for line in pass.advice { invocation.advise(line) }
+            throw ExitRequest(status: .partlyDone)
+        }
         invocation.note("the source has nothing new for \(Count.of(result[.unchanged], "login"))")
     }
 }

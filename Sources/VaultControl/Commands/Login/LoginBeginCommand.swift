@@ -37,9 +37,10 @@ struct LoginBeginCommand: VaultCommand {
                 .data("urlExpiresAt", request.urlExpiresAt),
             ]), text: Printable.escape(request.url) + "\n")
         if !request.url.contains("redirect_uri="), !request.url.contains("request_uri=") {
+            let tenant = logIn.tenant.map { " --tenant \($0.tenant.name)" } ?? ""
             invocation.note(
                 "note: no redirect URI is sent, which most providers refuse; set one: vaultctl provider update "
-                    + "\(logIn.provider.map { Printable.shortened($0) } ?? "NAME") --redirect-uri URL")
+                    + "\(logIn.provider.map { Printable.argument($0) } ?? "NAME")\(tenant) --redirect-uri URL")
         }
         let isShort = request.urlExpiresAt < request.expiresAt
         let until = isShort ? " by \(Instant.words(request.urlExpiresAt, now: invocation.now))" : ""
