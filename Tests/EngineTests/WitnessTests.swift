@@ -210,7 +210,7 @@ import VaultCrypto
         await stranger.shutDown()
     }
 
-    /// Whoever may begin does so once: the trail records it.
+    /// A vault begins once with a witness: the trail records it.
     @Test(arguments: TestedPlace.allCases) func noteThatIsLostIsNotBegunAgain(_ place: TestedPlace) async throws {
         let scene = try Scene(place)
         let store = try await scene.open()

@@ -5,9 +5,8 @@ enum ReturningRows {
     /// - Parameter sources: The names of the sources that the user's logins came from.
     static func warn(ofUserIn sources: [String], _ invocation: Invocation) {
         guard !sources.isEmpty else { return }
-        let names = sources.prefix(8).map { Printable.shortened($0) }.joined(separator: ", ")
         invocation.warn(
-            "the user may still be in \(names)\(sources.count > 8 ? ", …" : ""), from where logins were imported: "
+            "the user may still be in \(Printable.list(sources)), from where logins were imported: "
                 + "remove them there, too, or the next import run adds them again")
     }
 

@@ -55,7 +55,7 @@ enum RevocationView {
     /// - Parameter alone: how to end them here alone; nil if there is no way.
     static func warnOfOriginal(_ vault: Vault, alone: String? = nil, _ invocation: Invocation) async {
         // A damaged row keeps no login from being ended.
-        guard let held = try? await vault.heldLogins(), held.contains(where: { $0.held > 0 }) else { return }
+        guard (try? await vault.holdsLogins()) == true else { return }
         invocation.warn(
             "logins of this vault are held since a restore or an accepted older state: a login that ends here ends at its "
                 + "provider, and so also for the original vault, if that is still in use")

@@ -55,6 +55,11 @@ enum Printable {
         return isCut ? escaped.prefix(length - 1) + "…" : escaped
     }
 
+    /// Names in a sentence: the first eight of them.
+    static func list(_ names: [String]) -> String {
+        names.prefix(8).map { shortened($0) }.joined(separator: ", ") + (names.count > 8 ? ", …" : "")
+    }
+
     /// The same at the beginning or end of a sentence, where a blank or an empty text would be invisible.
     static func named(_ text: String, to length: Int = 64) -> String {
         let hasBlank = text.first?.isWhitespace == true || text.last?.isWhitespace == true

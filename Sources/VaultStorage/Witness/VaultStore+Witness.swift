@@ -14,8 +14,8 @@ extension VaultStore {
 
     /// Gives a witness its first note, and records that.
     ///
-    /// - Throws: ``StoreError/Code/rollbackSuspected`` if the vault has had a witness. Whoever put an older state back
-    ///   would only have to lose the note.
+    /// - Throws: ``StoreError/Code/rollbackSuspected`` if the vault has had a witness. Otherwise an older state that
+    ///   was put back would be accepted once the note is lost.
     package func begin(_ witness: any Witness) async throws {
         if let refusal = readOnlyRefusal { throw refusal }
         if let since = try await witnessedSince() { throw StoreError.hasNoNote(witness, since: since) }

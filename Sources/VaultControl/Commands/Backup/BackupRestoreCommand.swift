@@ -118,7 +118,7 @@ struct BackupRestoreCommand: VaultCommand {
             ]
         let table = Table(BackupRecords.heldHeadings, report.providers.map(BackupRecords.record))
         try invocation.emit(record, text: invocation.text(record) + "\n" + invocation.text(table))
-        // Whoever is there again gets tokens at once.
+        // They get tokens at once.
         invocation.warn("users who were erased or disabled since the backup are back: erase or disable them again")
         invocation.hint("see which logins are held: vaultctl restore status --vault \(Printable.path(target))")
         guard report.providers.contains(where: { $0.held > 0 }) else { return }

@@ -111,10 +111,8 @@ struct ImportRunCommand: VaultCommand {
     /// A typing error there: the rows that were meant go to the provider of their own name.
     private func warn(ofUnused rules: [String], _ invocation: Invocation) {
         guard !rules.isEmpty else { return }
-        let names = rules.prefix(8).map { Printable.shortened($0) }.joined(separator: ", ")
         invocation.warn(
-            "no row has the provider \(names)\(rules.count > 8 ? ", …" : ""), which the provider map names "
-                + "(--provider-map)")
+            "no row has the provider \(Printable.list(rules)), which the provider map names (--provider-map)")
     }
 
     /// Nil if rows could be used, and no other system renews them.

@@ -55,7 +55,7 @@ struct KnownSources {
             return "if it is a tenant's: --tenant \(Printable.shortened(String(tenants.dropLast(name.count + 1))))"
         }
         guard !names.isEmpty else { return "take its logins over first: vaultctl import run SOURCE --name NAME" }
-        let shown = names.prefix(8).map { Printable.shortened($0) }.joined(separator: ", ")
-        return "the sources are: \(shown)\(names.count > 8 ? ", …; all of them: vaultctl import status" : "")"
+        return "the sources are: \(Printable.list(names))"
+            + (names.count > 8 ? "; all of them: vaultctl import status" : "")
     }
 }

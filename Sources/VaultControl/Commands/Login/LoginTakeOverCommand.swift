@@ -48,7 +48,7 @@ struct LoginTakeOverCommand: VaultCommand {
                 .usage, code: "nothingToTakeOver",
                 "the process that renewed this login has ended, so there is no renewal to take over",
                 hints: [
-                    "any call for its token goes on from there: vaultctl login refresh \(id)",
+                    "any call for its token continues the renewal: vaultctl login refresh \(id)",
                     "its refresh token may be spent: see first: vaultctl login show \(id)",
                 ])
         }
