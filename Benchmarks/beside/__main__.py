@@ -49,11 +49,10 @@ class Programs:
     def build(self) -> list[str]:
         folders = []
         for package, products in ((BENCHMARKS, (None,)), (machine.ROOT, ("vaultctl", "storage-probe", "dev-authserver"))):
-            command = ["swift", "build", "-c", "release", "--package-path", package]
             for product in products:
-                subprocess.run(command + (["--product", product] if product else []), check=True)
-            shown = subprocess.run([*command, "--show-bin-path"], check=True, stdout=subprocess.PIPE, text=True)
-            folders.append(shown.stdout.strip())
+                arguments = ["-c", "release", "--package-path", package] + (["--product", product] if product else [])
+                folder = machine.swift_build(*arguments)
+            folders.append(folder)
         return folders
 
     def find(self, name: str) -> str:

@@ -24,6 +24,14 @@ def first_line(*command: str) -> str:
         return "unknown"
 
 
+def swift_build(*arguments: str) -> str:
+    """Builds, and returns where the programs are."""
+    command = ["swift", "build", *arguments]
+    subprocess.run(command, check=True, stdout=sys.stderr)
+    shown = subprocess.run([*command, "--show-bin-path"], check=True, stdout=subprocess.PIPE, text=True)
+    return shown.stdout.strip()
+
+
 def field(path: str, name: str) -> str:
     with open(path, encoding="utf-8") as file:
         match = re.search(rf'^"?{name}"?\s*[:=]\s*"?(.*?)"?$', file.read(), re.MULTILINE)
