@@ -185,6 +185,9 @@ extension ParserError {
         "maintain --interval": "it renews when something is due; once: --once",
         "key rotate --every": "it is done once; on a schedule: vaultctl maintain --rotate-root-every 30d",
         "events --since": "events go by number, --after or --last; by time: vaultctl audit list --since 2h",
+        "import run --provider":
+            "the provider of every row, where the source names none: --provider-name NAME; rows of one provider alone: "
+            + "--provider-map FILE --mapped-only",
         "import run --format": "the format is recognised; whose store it is: --kind KIND",
         "request --head": "the method goes with its option: -X HEAD",
         "request -I": "the method goes with its option: -X HEAD",

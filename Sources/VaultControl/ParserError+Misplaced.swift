@@ -300,13 +300,7 @@ extension ParserError {
         guard message.hasPrefix("Unknown option '"),
             CommandTree.command(words)?.runsByItself != true
         else { return nil }
-        let plain = arguments.filter { !$0.hasPrefix("-") }
-        let command = CommandTree.leaves.first { leaf in
-            var rest = leaf[...]
-            for word in plain where word == rest.first { rest = rest.dropFirst() }
-            return rest.isEmpty
-        }
-        guard let command, let typed = unknown?.name,
+        guard let command = later, let typed = unknown?.name,
             let known = CommandTree.command(command).map({ OptionNames.names(of: $0.running) }),
             known.contains(OptionNames.short[typed] ?? typed)
         else { return nil }
@@ -315,5 +309,15 @@ extension ParserError {
             if argument == rest.first { rest = rest.dropFirst() } else { line.append(Printable.shortened(argument)) }
         }
         return SecretArguments.redact((["vaultctl"] + command + line).joined(separator: " "), arguments: arguments)
+    }
+
+    /// The command that comes after the options in front of it.
+    var later: [String]? {
+        let plain = arguments.filter { !$0.hasPrefix("-") }
+        return CommandTree.leaves.first { leaf in
+            var rest = leaf[...]
+            for word in plain where word == rest.first { rest = rest.dropFirst() }
+            return rest.isEmpty
+        }
     }
 }

@@ -90,7 +90,9 @@ struct ParserError {
         if let state, OptionNames.names(of: command).contains("--state") {
             return (name, "--state \(state.standing.rawValue)")
         }
-        let suggestion = OptionNames.suggestion(for: name, of: command)
+        // `--valut x status`: all commands have the options that may come in front of them.
+        let meant = words.isEmpty ? CommandTree.command(later ?? ["status"])?.running : command
+        let suggestion = OptionNames.suggestion(for: name, of: meant ?? command)
         return (name, suggestion.map(arguments.contains) == true ? nil : suggestion)
     }
 

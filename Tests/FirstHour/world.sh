@@ -13,6 +13,7 @@ done
 
 # Sources that are cut or too long.
 printf 'user,provider,refresh_token\nu1,acme,CANARY-1\n' | gzip -n | head -c 30 >cut.csv.gz
+printf 'user,provider,refresh_token\nu1,acmee,CANARY-1\n' >typo.csv
 python3 -c 'print("{\"user\":\"" + "u" * 1100000 + "\",\"provider\":\"acme\",\"refresh_token\":\"CANARY-1\"}")' >long.jsonl
 
 mkdir directory

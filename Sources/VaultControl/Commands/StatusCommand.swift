@@ -66,6 +66,9 @@ struct StatusCommand: VaultCommand {
             invocation.note("\(status.logins) logins are many to read: --all counts their states, which takes a while")
         }
         if let survey, survey.damaged > 0 { invocation.advise("see the damaged logins: vaultctl damage list") }
+        if let survey, survey.groups.contains(where: { $0.held > 0 }) {
+            invocation.advise("why logins are held, and at what risk they can be accepted: vaultctl restore status")
+        }
         if let readOnly { invocation.note(readOnly) }
         if status.lockedMemory != .full {
             invocation.warn("keys may be written to swap: raise the limit on locked memory (ulimit -l)")

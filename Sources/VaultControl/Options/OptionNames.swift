@@ -125,7 +125,7 @@ enum OptionNames {
         "scopes": ["--scope"], "redirecturl": ["--redirect-uri"], "callback": ["--redirect-uri"],
         "configfile": ["--config"], "settings": ["--config"], "recipients": ["--for", "--recipient"],
         "recipient": ["--for"], "encrypt": ["--for", "--recipient"], "older": ["--older-than", "--keep"],
-        "olderthan": ["--keep"], "days": ["--dying", "--keep"], "provider": ["--provider-name"],
+        "olderthan": ["--keep"], "days": ["--dying", "--keep"],
         "authmethod": ["--client-auth"], "clientauthmethod": ["--client-auth"], "tokenfile": ["--access-token-file"],
         "discovery": ["--issuer"], "discoveryurl": ["--issuer"], "unset": ["--remove"], "offset": ["--after"],
         "page": ["--after"], "long": ["--json"], "fields": ["--json"],

@@ -51,6 +51,11 @@ enum RejectAdvice {
                 "\(vault) has no provider \(provider.name) (\(rows)), but \(Printable.shortened(other)); if it is that: "
                 + "--provider-map FILE, and in the file {\"\(provider.name)\": \"\(Printable.shortened(other))\"}"
         }
+        if let other = EditDistance.near(provider.name, among: plain).first.map({ Printable.shortened($0) }) {
+            return
+                "\(vault) has no provider \(provider.name) (\(rows)); did you mean \(other)? Correct the name, or map it to "
+                + "\(other) with --provider-map FILE"
+        }
         let client = provider.clientID.map { Printable.shortened($0.rawValue, to: 200) } ?? "CLIENT-ID"
         return "\(vault) has no provider \(provider.name) (\(rows)): vaultctl provider add \(provider.name)"
             + "\(tenant.typed) --issuer URL --client-id \(client)"
