@@ -86,9 +86,10 @@ struct ParserError {
             return (name, own)
         }
         // `--expired` is a state.
-        let state = StateOption(argument: String(name.drop { $0 == "-" }))
-        if let state, OptionNames.names(of: command).contains("--state") {
-            return (name, "--state \(state.standing.rawValue)")
+        let word = String(name.drop { $0 == "-" })
+        let states = StateOption(argument: word).map { [$0.standing] } ?? StateOption.meant(by: word)
+        if states.count == 1, OptionNames.names(of: command).contains("--state") {
+            return (name, "--state \(states[0].rawValue)")
         }
         // `--valut x status`: all commands have the options that may come in front of them.
         let meant = words.isEmpty ? CommandTree.command(later ?? ["status"])?.running : command

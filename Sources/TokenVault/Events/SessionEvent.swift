@@ -83,6 +83,14 @@ public struct SessionEvent: Sendable, Equatable {
 }
 
 extension SessionEvent.Kind {
+    /// Whether it follows from time alone: no row of the audit trail says so.
+    var isOfTime: Bool {
+        switch self {
+        case .willExpire, .expired: true
+        default: false
+        }
+    }
+
     /// The name that logs and `vaultctl` show.
     package var name: String {
         switch self {

@@ -205,12 +205,7 @@ extension WatchedLogin {
 
     /// Timed events are about the access token, all others about the login.
     func event(_ kind: SessionEvent.Kind, at time: Timestamp) -> SessionEvent {
-        let isTimed =
-            switch kind {
-            case .willExpire, .expired: true
-            default: false
-            }
-        return event(kind, isTimed ? tokenGeneration : generation, at: time)
+        event(kind, kind.isOfTime ? tokenGeneration : generation, at: time)
     }
 
     private func event(_ kind: SessionEvent.Kind, of row: SessionRow) -> SessionEvent {

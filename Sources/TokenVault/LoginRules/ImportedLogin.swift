@@ -14,6 +14,8 @@ package struct ImportedLogin: Sendable, CustomStringConvertible, CustomReflectab
     package let row: Bytes16
     /// Whether a login of this source with the same chain is this one, whatever its row is called.
     package var isKnownByChain = false
+    /// The login that the row's key names, as an export of this vault writes it.
+    package var exportedLogin: LoginHandle?
     package var accessToken: AccessToken?
     package var tokenType: TokenType?
     package var expiresAt: Date?

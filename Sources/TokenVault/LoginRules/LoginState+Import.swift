@@ -22,6 +22,8 @@ extension LoginState {
         guard let origin = session.origin, isRow(imported, origin) else {
             return isTaken(by: imported) ? .taken : nil
         }
+        // From now on the row that it has there is its name.
+        if origin.isExported(handle), purpose != .compare { session.origin?.row = imported.row }
         let tokens = imported.tokens
         switch purpose {
         case .take(let owner):
@@ -74,9 +76,19 @@ extension LoginState {
     private func isRow(_ imported: ImportedLogin, _ origin: ImportOrigin) -> Bool {
         guard origin.source == imported.source else { return false }
         if origin.row == imported.row { return true }
+        if origin.isExported(handle) { return isExported(as: imported) }
         guard imported.isKnownByChain, provider == imported.provider else { return false }
         if imported.refreshToken != nil || refresh?.refreshToken != nil { return hasChain(of: imported) }
         return origin.tokens == imported.tokens
+    }
+
+    /// Whether a row of the system to which the login was exported is this login: no row there has named it yet. The row
+    /// may have kept the id that the export wrote, or it has the account, or the tokens.
+    private func isExported(as imported: ImportedLogin) -> Bool {
+        guard provider == imported.provider else { return false }
+        if imported.exportedLogin == handle { return true }
+        if let subject = imported.subject, let own = session.subject { return subject == own }
+        return hasChain(of: imported)
     }
 
     private func hasChain(of imported: ImportedLogin) -> Bool {

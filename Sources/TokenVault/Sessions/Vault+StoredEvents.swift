@@ -19,8 +19,8 @@ extension UserManager {
     ///
     /// Events come from the audit trail, in its order, from all processes. Save ``SessionEvent/cursor`` after handling
     /// the event: an unsaved event comes again, so each event comes **at least once**. Events that follow from time
-    /// alone (``SessionEvent/Kind/willExpire(at:)`` and ``SessionEvent/Kind/expired``) are in no trail, and are only
-    /// included where a row shows them.
+    /// alone (``SessionEvent/Kind/willExpire(at:)`` and ``SessionEvent/Kind/expired``) are in no trail, and do not come
+    /// here.
     ///
     /// ``SessionEvent/Kind/missed(count:)`` comes first if rows after the cursor were pruned, or if the vault was
     /// restored to an earlier state: then read the logins again.
@@ -174,7 +174,7 @@ extension Vault {
         guard entry.damage == nil, let row = SessionRow(entry), scope.takes(row) else { return [] }
         if names[row.user] == nil { names[row.user] = (try? await store.userId(of: row.user)) ?? "" }
         var watched = WatchedLogin(before: row, userId: names[row.user] ?? "", nil)
-        return watched.take(row, nil, sessions.options)
+        return watched.take(row, nil, sessions.options).filter { !$0.kind.isOfTime }
     }
 }
 

@@ -72,6 +72,8 @@ extension LoginState {
             session.resourceTokens = []
             session.attributes = [:]
             session.grantedAt = nil
+            // Another system had the former chain.
+            session.origin = nil
             session.doubtCause = nil
             session.cameAfterDoubt = false
             session.tokenType = TokenType.bearer.storedForm

@@ -87,12 +87,8 @@ extension Vault {
                     .conflict, "this vault is the target of a move, and not its source",
                     hint: "a move is given up at its source: vaultctl move abort TARGET --vault SOURCE")
             }
+            guard mark.stage == .leaving else { throw StoreError.completeMove }
             guard target.map({ $0.store.context.vaultID == mark.other }) ?? true else { throw StoreError.otherMove }
-            guard mark.stage == .leaving else {
-                throw StoreError(
-                    .conflict, "the move is complete, and cannot be given up",
-                    hint: "use the other vault; to move back: vaultctl move run NEW --vault OTHER, to a new vault")
-            }
             // The target first: it must not become complete once this vault renews again.
             if let target { try await target.store.abandonArrival(from: source) }
             try await store.stay(besides: target?.store.context.vaultID)

@@ -186,9 +186,7 @@ extension VaultAccess {
             [.directory, .notAFile, .known("an age recipient")].contains(found)
             || file.noun == "key file" && ![nil, .keyFile, .keyFileWithMark].contains(found)
         guard error.code != .keyUnsafe || isOther else {
-            let isNamed = key.origin.hasPrefix("--")
-            return Failure(
-                error.code, error.message + (isNamed ? "" : " (\(key.origin))"), hints: error.hint.map { [$0] } ?? [])
+            return Failure(error.code, "\(error.message) (\(key.origin))", hints: error.hint.map { [$0] } ?? [])
         }
         let isTheVault = isSameFile(file.path, place.path)
         let kind = isTheVault ? .vault : found ?? .unknown

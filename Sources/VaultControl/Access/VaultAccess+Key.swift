@@ -129,8 +129,11 @@ extension VaultAccess {
                 .keyMissing, "no key specified",
                 hints: (isUnset ? ["--allow-environment-key reads \(Environment.key), which is not set"] : [])
                     + Environment.slips(environment, Self.keyVariables.map(\.name) + [Environment.key]) + [
-                        "use --key-file PATH or --passphrase-file PATH, set TOKENVAULT_KEY_FILE, or name it in a "
-                            + "configuration file"
+                        isNew
+                            ? "--key-file PATH makes a key file there, if there is none yet; --passphrase-file PATH reads "
+                                + "a passphrase instead"
+                            : "use --key-file PATH or --passphrase-file PATH, set TOKENVAULT_KEY_FILE, or name it in a "
+                                + "configuration file"
                     ])
         }
         return .passphrase(

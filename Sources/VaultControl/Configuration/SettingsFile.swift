@@ -12,7 +12,7 @@ struct SettingsFile {
     /// The text of the file, if only root and this user can change it.
     func text(at path: String) throws(Failure) -> String {
         guard let text = String(validating: try bytes(at: path), as: UTF8.self) else {
-            throw .usage("the \(noun) \(Printable.path(path)) is not UTF-8 text")
+            throw .usage("the \(noun) \(Printable.path(path)) (\(origin)) is not UTF-8 text")
         }
         return text
     }
@@ -31,20 +31,20 @@ struct SettingsFile {
         }
         try InputFile.refuseOther(at: path, from: origin)
         guard let status = try? file.status(), status.kind == .regular else {
-            throw Failure(.machine, "the \(noun) \(name) cannot be checked")
+            throw Failure(.machine, "the \(noun) \(name) (\(origin)) cannot be checked")
         }
-        try Self.checkOwner(status, "the \(noun) \(name)", fix: "chmod go-w \(name)")
+        try Self.checkOwner(status, "the \(noun) \(name) (\(origin))", fix: "chmod go-w \(name)")
         let parent = PathName.directory(of: path)
         guard let directory = try? FileStatus(at: parent, followingLinks: true) else {
-            throw Failure(.machine, "the directory of the \(noun) \(name) cannot be checked")
+            throw Failure(.machine, "the directory of the \(noun) \(name) (\(origin)) cannot be checked")
         }
         // In a sticky directory such as /tmp, others cannot replace files that are not theirs.
         if !directory.isSticky {
             let parent = Printable.path(parent)
-            try Self.checkOwner(directory, "the \(noun)'s directory \(parent)", fix: "chmod go-w \(parent)")
+            try Self.checkOwner(directory, "the \(noun)'s directory \(parent) (\(origin))", fix: "chmod go-w \(parent)")
         }
         if let refusal = TrustedFile(path).refusal {
-            throw Failure(.unsafeFile, "the \(noun) \(name) \(refusal.reason)", hints: [refusal.hint])
+            throw Failure(.unsafeFile, "the \(noun) \(name) (\(origin)) \(refusal.reason)", hints: [refusal.hint])
         }
         do {
             return try InputFile.readAll(file, noun, from: path, atMost: longest)

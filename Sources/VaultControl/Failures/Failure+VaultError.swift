@@ -291,7 +291,8 @@ extension Failure {
                 + "vaultctl login begin"
         case .userDisabled: "enable the user: vaultctl user enable USER"
         case .notLoggedIn:
-            "see what became of the logins: vaultctl login list --user USER; to log the user in: vaultctl login begin"
+            "what became of earlier ones: vaultctl audit list --user USER; to log the user in: "
+                + "vaultctl login begin --user USER --provider NAME"
         case .vaultMissing: "check --vault, or create a vault: vaultctl init"
         case .migrationNeeded: "stop the services that use the vault, then run: vaultctl migrate up"
         case .newerSchema: "use a vaultctl at least as new as the one that wrote this vault"

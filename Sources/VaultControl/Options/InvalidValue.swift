@@ -1,5 +1,6 @@
 import FoundationEssentials
 import OAuthClient
+import TokenVault
 
 /// An invalid value of an option or an argument, and the valid alternatives.
 struct InvalidValue {
@@ -39,6 +40,10 @@ struct InvalidValue {
     /// What to write instead, the most similar first.
     var hints: [String] {
         if TimeSpan.isTooLong(value) { return ["the longest length of time is a million days: 1000000d"] }
+        let states = option.hasSuffix("<state>") ? StateOption.meant(by: value) : []
+        if !states.isEmpty {
+            return ["did you mean: " + states.map { "--state \($0.rawValue)" }.joined(separator: ", or ")]
+        }
         if let near = nearChoice { return [near] }
         if let meant = lengthInWords { return ["did you mean: \(option.prefix { $0 != " " }) \(meant)"] }
         if let date = OtherDate(value), takesDate {

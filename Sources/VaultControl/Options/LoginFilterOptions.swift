@@ -7,16 +7,26 @@ struct StateOption: ExpressibleByArgument {
     let standing: LoginStanding
 
     init?(argument: String) {
-        let word = argument.lowercased().filter { $0 != " " && $0 != "-" && $0 != "_" }
-        let named = LoginStanding.allCases.first { $0.rawValue.lowercased() == word }
-        guard let standing = named ?? Self.others[word] else { return nil }
+        let word = Self.bare(argument)
+        guard let standing = LoginStanding.allCases.first(where: { $0.rawValue.lowercased() == word }) else {
+            return nil
+        }
         self.standing = standing
     }
 
-    /// People's other words for them.
-    private static let others: [String: LoginStanding] = [
-        "good": .established, "ok": .established, "valid": .established, "active": .established, "ended": .terminated,
-        "tokenexpired": .expired, "doubt": .inDoubt, "waiting": .needsUser, "failed": .dead,
+    /// What people's other words for a state may mean. They are not accepted: `ok` leaves out a held login whose token is
+    /// still good, and of a dead login people also say that it has ended.
+    static func meant(by word: String) -> [LoginStanding] { others[bare(word)] ?? [] }
+
+    private static func bare(_ word: String) -> String {
+        word.lowercased().filter { $0 != " " && $0 != "-" && $0 != "_" }
+    }
+
+    private static let others: [String: [LoginStanding]] = [
+        "good": [.established], "ok": [.established], "valid": [.established], "active": [.established],
+        "alive": [.established], "healthy": [.established], "ended": [.dead, .terminated],
+        "revoked": [.dead, .terminated], "loggedout": [.terminated], "tokenexpired": [.expired],
+        "doubt": [.inDoubt], "waiting": [.needsUser], "failed": [.dead], "error": [.dead, .refused],
     ]
 
     static var allValueStrings: [String] { LoginStanding.allCases.map(\.rawValue) }

@@ -49,7 +49,7 @@ public struct ImportStatus: Sendable, Equatable {
     public internal(set) var lastReading: Date?
     /// The number of changes that the last reading found.
     public internal(set) var changes: Int?
-    /// The average number of changes per hour over the last readings; nil if there are too few of them.
+    /// The average number of changes per hour over the last readings; nil if they are of less than five minutes.
     public internal(set) var changesPerHour: Double?
 
     struct Place: Hashable, Comparable {
@@ -64,6 +64,8 @@ public struct ImportStatus: Sendable, Equatable {
     let place: Place
     /// The number of readings in the average.
     fileprivate static let mostReadings = 10
+    /// A change in a minute says nothing of an hour.
+    fileprivate static let leastHours = 1.0 / 12
 
     fileprivate init(_ place: Place) { self.place = place }
 
@@ -85,6 +87,8 @@ public struct ImportStatus: Sendable, Equatable {
         lastReading = newest.date
         changes = newest.changes
         let hours = newest.date.timeIntervalSince(oldest.date) / 3_600
-        if hours > 0 { changesPerHour = Double(readings.dropLast().reduce(0) { $0 + $1.changes }) / hours }
+        if hours >= Self.leastHours {
+            changesPerHour = Double(readings.dropLast().reduce(0) { $0 + $1.changes }) / hours
+        }
     }
 }

@@ -107,6 +107,7 @@ struct RowPreparer {
         var login = ImportedLogin(planned, of: userId, provider: handle, source: source, row: hash)
         // The earlier row of its chain has another name, which identifies the login in the vault.
         login.isKnownByChain = name.isWeak || isUpdate && !isKnown
+        login.exportedLogin = planned.source.place.key.flatMap { LoginID($0)?.handle }
         return .login(login)
     }
 

@@ -20,9 +20,9 @@ struct OpenLogin {
         LoginState(
             handle: columns.handle, user: user.columns.handle, userId: user.id, userStatus: user.status,
             provider: columns.provider, incarnation: columns.incarnation,
-            isHeld: columns.incarnation < context.incarnation, revision: columns.revision,
-            position: columns.position, dueAt: columns.dueAt, session: session, refresh: refresh, key: key,
-            intent: intent, nextFence: nextFence)
+            heldChain: columns.incarnation < context.incarnation ? columns.position.chain : nil,
+            revision: columns.revision, position: columns.position, dueAt: columns.dueAt, session: session,
+            refresh: refresh, key: key, intent: intent, nextFence: nextFence)
     }
 }
 

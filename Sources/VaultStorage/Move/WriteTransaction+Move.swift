@@ -155,6 +155,13 @@ extension StoreError {
                 + "vaultctl move abort --target-is-lost")
     }
 
+    package static var completeMove: StoreError {
+        StoreError(
+            .conflict, "the move is complete, and cannot be given up",
+            hint: "the other vault has everything: use it, or restore its newest backup; to move back, to a new vault: "
+                + "vaultctl move run NEW --vault OTHER")
+    }
+
     package static var renewalOpen: StoreError {
         StoreError(
             .busy, "a renewal is under way, and its refresh token may be spent",

@@ -10,8 +10,8 @@ package struct LoginState: Sendable {
     package let userStatus: UserStatus
     package let provider: ProviderHandle?
     package let incarnation: Int64
-    /// Whether the login is of an older incarnation than the vault: its refresh token must not be sent.
-    package let isHeld: Bool
+    /// The chain whose refresh token must not be sent, because the login is of an older incarnation than the vault.
+    let heldChain: Int64?
     package let revision: Int64
 
     package var position: ChainPosition
@@ -33,6 +33,9 @@ package struct LoginState: Sendable {
     package var endings: ProviderEndings?
     /// Events to record about the provider.
     package var providerEvents: [AuditEvent] = []
+
+    /// Whether the refresh token must not be sent. A new chain is not held.
+    package var isHeld: Bool { heldChain == position.chain }
 
     /// Whether the login needs only the operator's consent to be renewed again.
     package var isHeldByRestore: Bool { isHeld && !session.isHeldBySource }

@@ -58,7 +58,7 @@ package struct WitnessFile: Witness {
         guard bytes.isEmpty || WitnessNote.isNote(bytes[...]) else {
             throw StoreError(
                 .invalidValue, "\(PathName.shown(path)) is not a witness's note, and was not replaced",
-                hint: "check --witness: it names a file of its own; nothing was changed")
+                hint: "nothing was changed: move the file away, or name another one as the witness")
         }
     }
 

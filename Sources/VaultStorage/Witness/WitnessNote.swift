@@ -58,9 +58,12 @@ package struct WitnessNote: Hashable, Sendable {
             let incarnation = Int64(lines[3].dropFirst("incarnation ".count)),
             let bytes = Base64.decode(lines[2]), let link = unsafe bytes.withUnsafeBytes({ unsafe AuditMAC($0) })
         else {
+            // A file that is something else is not replaced.
+            let isNote = Self.isNote(text.utf8)
             throw Self.refused(
                 "it is not a witness's note",
-                "check --witness; restore the note from its copy, or start again: `vaultctl witness accept`")
+                "check --witness; restore the note from its copy, or \(isNote ? "" : "move this file away and ")start again: "
+                    + "`vaultctl witness accept`")
         }
         self.init(position: AuditPosition(sequence: sequence, link: link), incarnation: incarnation)
         guard lines[0] == Self.title(context.vaultID) else {

@@ -76,6 +76,20 @@ struct StoredEventTests {
         await other.vault.close()
     }
 
+    /// No row says that time has passed, also not one of a token that has little or nothing of it left.
+    @Test func whatOnlyTimeCausesDoesNotCome() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let cursor = try await world.vault.eventHead()
+        for seconds in [10.0, -10] {
+            try await world.users.updateAccessToken(
+                for: .login(login.id), accessToken: Sample.accessToken("\(seconds)"),
+                expiresAt: world.vault.now.date.addingTimeInterval(seconds))
+        }
+        let found = try await events(world.vault, after: cursor).map(\.kind)
+        #expect(found == [.updated, .updated, .stateChanged(.tokenExpired(nil))])
+    }
+
     @Test func theSequenceGoesOnWithWhatComes() async throws {
         let world = try await World()
         let login = try await world.addChain()

@@ -170,6 +170,13 @@ struct MoveCommandTests {
             try await world.ok("init", "--vault", other, "--key-file", key)
             try await world.ok("move", "run", other, "--target-key-file", key, "--yes")
             try await world.ok("--vault", other, "--key-file", key, "login", "refresh", login)
+            // Complete, whatever has become of the target.
+            let gone = world.harness.path("gone.vault")
+            let late = try await world.fails(.usage, "move", "abort", gone, "--target-key-file", key, "--yes")
+            #expect(late.error.contains("the move is complete") && !late.error.contains("--target-is-lost"))
+            let erasure = try await world.ok(
+                "--vault", other, "--key-file", key, "user", "erase", "alice", "--dry-run")
+            #expect(erasure.error.contains("from which everything was moved here"), "\(erasure.error)")
         }
     }
 }

@@ -99,6 +99,40 @@ struct ImportRunTests {
         #expect(scene.transport.requestCount == 1)
     }
 
+    /// No row of the system to which it was exported has named it yet, and the tokens there are newer by now.
+    @Test(arguments: ["id", "account", "tokens"])
+    func anExportedLoginIsTakenBackWithItsNewerTokens(_ knownBy: String) async throws {
+        let scene = try await ImportScene()
+        let row = SampleRow(subject: knownBy == "account" ? "s1" : nil)
+        try await scene.run(row.text, .take)
+        let (login, now) = (try await scene.login(), scene.vault.now)
+        _ = try await scene.vault.store.updateLogin(login.id.handle) { $0.returnToSource("crm", now: now) }
+        let there = row.with { $0.more = knownBy == "id" ? #""id":"\#(login.id)""# : #""id":"17""# }
+        if knownBy == "tokens" {
+            #expect(try await scene.run(there.text, name: "crm").rows.map(\.outcome) == [.unchanged])
+        }
+        let renewed = there.with { ($0.access, $0.refresh) = ("a2", "r2") }.text
+        let (rows, result) = try await scene.run(renewed, name: "crm")
+        #expect(rows.map(\.outcome) == [.followed] && rows.first?.login == login.id)
+        #expect(result[.added] == 0)
+        #expect(try await scene.run(renewed, name: "crm").rows.map(\.outcome) == [.unchanged])
+        #expect(try await scene.login().origin?.isMissing == false)
+        #expect(try await scene.vault.acceptImport(from: "crm", proof: .init(pause: nil)).count == 1)
+        // Another account is another login.
+        let other = SampleRow(user: "u1", subject: "s2", access: "b1", refresh: "q1", more: #""id":"18""#)
+        #expect(try await scene.run(other.text, name: "crm").rows.map(\.outcome) == [.added])
+    }
+
+    @Test func aLoginWithANewRefreshTokenIsTheVaultsOwn() async throws {
+        let scene = try await ImportScene()
+        try await scene.run(SampleRow().text)
+        let held = try await scene.login()
+        let updated = try await scene.users.updateAccessToken(
+            for: .login(held.id), accessToken: Sample.accessToken("new"), refreshToken: Sample.refreshToken("new"))
+        #expect(held.origin != nil && updated.origin == nil)
+        #expect(try await scene.login() == updated)
+    }
+
     /// Two logins would follow one chain, and the renewal of the second would end the grant.
     @Test func aRenewedRowUnderAnotherNameAddsNothing() async throws {
         let scene = try await ImportScene()
@@ -296,6 +330,17 @@ struct ImportRunTests {
         _ = try await RenewalScheduler(scene.users).runOnce()
         #expect(scene.transport.requestCount == 1)
         #expect(try await scene.vault.verify().isClean)
+    }
+
+    @Test func fewMinutesSayNothingOfAnHour() async throws {
+        let scene = try await ImportScene()
+        try await scene.run(SampleRow().text)
+        for (minutes, access, rate) in [(1, "a2", nil), (3, "a3", nil), (56, "a4", 3.0)] as [(Int, String, Double?)] {
+            scene.time.advance(by: .seconds(60 * minutes))
+            try await scene.run(SampleRow(access: access).text)
+            let status = try await scene.vault.importStatus()
+            #expect(status.map(\.changesPerHour) == [rate] && status.map(\.changes) == [1], "\(minutes)")
+        }
     }
 
     @Test func acceptanceGoesByProviderLimitAndRate() async throws {

@@ -76,7 +76,7 @@ struct ImportAcceptCommand: VaultCommand {
         let proof = ImportProof(pause: sourceIsGone ? nil : .seconds(60))
         try await access.manage { users in
             let known = try await KnownSources(of: users.vault)
-            try known.require(name)
+            try await known.require(name, in: users.vault)
             if let provider { _ = try await users.vault.provider(named: provider) }
             // Where nothing is held, no proof is needed.
             let held = known.held(name, at: provider)
@@ -147,7 +147,7 @@ struct ImportAcceptCommand: VaultCommand {
     ) async throws {
         let known = try await access.open { vault in
             let known = try await KnownSources(of: vault)
-            try known.require(name)
+            try await known.require(name, in: vault)
             if let provider { _ = try await vault.provider(named: provider) }
             return known
         }

@@ -15,7 +15,8 @@ struct ImportCheckCommand: VaultCommand {
             vaultctl import check db.sqlite3 --adopt   the other system is stopped now: take its newer tokens for logins \
             that are dead or contested
 
-            Exit code 3 if there was any, or if --adopt left out tokens that another login of the user has already.
+            Exit code 3 if there was any, if one is still contested since an earlier reading, or if --adopt left out tokens \
+            that another login of the user has already.
             """)
 
     @OptionGroup(title: "Source") var source: SourceOptions
@@ -32,13 +33,23 @@ struct ImportCheckCommand: VaultCommand {
         if adopted > 0 { invocation.note("\(Count.of(adopted, "login")) took the source's tokens") }
         if let failure = pass.failure { throw invocation.end(afterOutput: failure) }
         let refused = adopt ? pass.result.reasons[.alreadyThere] ?? 0 : 0
-        guard refused > 0 else {
+        guard refused > 0 || pass.contested > 0 else {
             return invocation.note("the source has renewed no login that is the vault's own")
         }
-        invocation.warn(
-            "\(Count.of(refused, "row")) not adopted: the vault already has \(refused == 1 ? "its" : "their") login or "
-                + "refresh token from another source or row")
-        for line in pass.advice { invocation.advise(line) }
+        if pass.contested > 0 {
+            invocation.warn(
+                "\(Count.of(pass.contested, "login")) still contested since an earlier reading, and this one has no newer "
+                    + "tokens for \(pass.contested == 1 ? "it" : "them")")
+            invocation.advise(
+                "if this is an old copy of the source, read the source itself; once the other system has stopped: "
+                    + source.adoption)
+        }
+        if refused > 0 {
+            invocation.warn(
+                "\(Count.of(refused, "row")) not adopted: the vault already has \(refused == 1 ? "its" : "their") login "
+                    + "or refresh token from another source or row")
+            for line in pass.advice { invocation.advise(line) }
+        }
         throw ExitRequest(status: .partlyDone)
     }
 }

@@ -8,6 +8,8 @@ struct ImportPass {
     let renewedBySource: Set<LoginID>
     /// What to do about rows whose login the vault already has; none if there are none.
     let advice: [String]
+    /// Logins that an earlier reading has found renewed by both, and that still are.
+    var contested = 0
     /// Whether any login of the vault came from this source.
     var isKnownSource = true
     /// What a check has found.
@@ -86,10 +88,14 @@ struct ImportPass {
         var isKnown = true
         var pass = try await VaultAccess(global, invocation).open {
             let known = try await KnownSources(of: $0)
-            if purpose != .compare { try known.require(name) }
+            if purpose != .compare { try await known.require(name, in: $0) }
             isKnown = known.contains(name)
             if !isKnown { invocation.warn("\(known.words(name)); \(known.advice(name))") }
-            return try await ImportPass(source, into: $0, options.taking(purpose, as: name), report, invocation)
+            var pass = try await ImportPass(source, into: $0, options.taking(purpose, as: name), report, invocation)
+            if purpose != .compare, known.contested(name) > 0 {
+                pass.contested = try await KnownSources(of: $0).contested(name)
+            }
+            return pass
         }
         pass.isKnownSource = isKnown
         if purpose != .compare { pass.failure = pass.renewalBySource(options, invocation) }

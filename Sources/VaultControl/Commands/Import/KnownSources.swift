@@ -39,8 +39,17 @@ struct KnownSources {
     }
 
     /// Refuses a name that no source has: nothing would be found, as if there were nothing to do.
-    func require(_ name: String) throws(Failure) {
+    func require(_ name: String, in vault: Vault) async throws {
         guard !contains(name) else { return }
+        guard try await vault.readings(of: name, limit: 1).isEmpty else {
+            throw Failure(
+                .notFound, code: "unknownSource",
+                "no login of this vault comes from the source \(Printable.named(name)) any longer",
+                hints: [
+                    "those that it had have ended here, or their users are gone; vaultctl import run would add its rows again",
+                    "what became of them: vaultctl audit list",
+                ])
+        }
         throw Failure(.notFound, code: "unknownSource", words(name), hints: [advice(name)])
     }
 

@@ -13,8 +13,8 @@ enum RejectAdvice {
             lines.append(
                 "and \(result.missingProviders.count - mostProviders) more providers: --report FILE names them")
         }
-        if !lines.isEmpty {
-            lines.append("or say which provider of the vault they are: --provider-map FILE")
+        if lines.contains(where: { !$0.contains("--provider-map") }) {
+            lines.append("a provider that has another name in the vault is mapped to it by --provider-map FILE")
         }
         func count(_ reason: RejectReason) -> Int { result.reasons[reason] ?? 0 }
         if count(.ownerMissing) > 0, count(.ownerMissing) == result.reasons.values.reduce(0, +) {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import TokenVault
 import VaultAdministration
+import VaultStorage
 
 /// The key of the vault that another one is moved to.
 struct MoveTargetKeyOptions: ParsableArguments {
@@ -91,7 +92,10 @@ extension VaultAccess {
         let location = try location(target)
         return try await openBeside { source, sourceKey, reader in
             let place = NamedPlace(path: target, origin: "TARGET")
-            let isBegun = try await source.moveState()?.stage == .leaving
+            let stage = try await source.moveState()?.stage
+            // Before anything is said of a target that need not be there.
+            if stage == .left, advice != nil { throw VaultError(.completeMove) }
+            let isBegun = stage == .leaving
             try requireTarget(place, isBegun: isBegun, advice)
             var options = try vaultOptions
             // Each vault has its own witness, which learns of the move when a service next opens the vault.

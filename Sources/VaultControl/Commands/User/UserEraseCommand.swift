@@ -36,7 +36,10 @@ struct UserEraseCommand: VaultCommand {
         let access = VaultAccess(global, invocation)
         if let certificate { try PrivateFile.refuseExisting(certificate) }
         if dryRun { return try await plan(access, invocation) }
-        let backups = (try? await access.open { try await $0.backups(holding: ending.qualified) }) ?? []
+        let copies = try? await access.open { vault in
+            ((try? await vault.backups(holding: ending.qualified)) ?? [], try await vault.moveState())
+        }
+        let (backups, former) = copies ?? ([], nil)
         do {
             try await ending.run(
                 endsDamaged: true, as: "erase", asking: { "Erase user \($0) and \($1)" }, access
@@ -63,21 +66,24 @@ struct UserEraseCommand: VaultCommand {
                 return (report, "erased", [.data("erasure", facts)])
             }
         } catch let error as ExitRequest {
-            warnOfCopies(backups, access, invocation)
+            warnOfCopies(backups, former, access, invocation)
             throw error
         }
-        warnOfCopies(backups, access, invocation)
+        warnOfCopies(backups, former, access, invocation)
     }
 
     /// Copies that still have the user, who is erased now.
-    private func warnOfCopies(_ backups: [Backup], _ access: VaultAccess, _ invocation: Invocation) {
+    private func warnOfCopies(
+        _ backups: [Backup], _ former: MoveState?, _ access: VaultAccess, _ invocation: Invocation
+    ) {
         warn(of: backups, invocation)
+        warn(of: former, invocation)
         warnOfSnapshots(access, invocation)
     }
 
     private func plan(_ access: VaultAccess, _ invocation: Invocation) async throws {
         let id = ending.qualified
-        let (logins, pending, revocations, backups) = try await access.open { vault in
+        let (logins, pending, revocations, backups, former) = try await access.open { vault in
             try await ending.refuseTwin("erase", in: vault)
             await ReturningRows.warn(ofUserIn: vault.sources(ofUser: id), invocation)
             let pending = try await vault.pendingLogIns(of: id)
@@ -85,11 +91,11 @@ struct UserEraseCommand: VaultCommand {
                 let user = try await vault.user(id)
                 return (
                     user.logins, pending, try await vault.revocationsWaiting(ofUser: user.handle),
-                    try await vault.backups(holding: id)
+                    try await vault.backups(holding: id), try await vault.moveState()
                 )
             } catch let error as VaultError where error.code == .unknownUser && pending > 0 {
                 // A restored backup has no pending log-ins.
-                return ([], pending, 0, [])
+                return ([], pending, 0, [], try await vault.moveState())
             }
         }
         let record: OutputRecord = [
@@ -103,6 +109,7 @@ struct UserEraseCommand: VaultCommand {
         let table = Table(["BACKUP", "MADE", "PATH"], backups.map(BackupRecords.record), now: invocation.now)
         try invocation.emit(
             record, text: invocation.text(record) + (backups.isEmpty ? "" : "\n" + invocation.text(table)))
+        warn(of: former, invocation)
         invocation.note("nothing was erased; the audit trail keeps random handles only")
     }
 
@@ -113,6 +120,14 @@ struct UserEraseCommand: VaultCommand {
                 + backups.suffix(20).map { Printable.path($0.path) }.joined(separator: ", ")
                 + (backups.count > 20 ? " and others (vaultctl backup list)" : "")
                 + "; destroy every copy, then: vaultctl backup forget BACKUP")
+    }
+
+    /// The vault from which this one was moved keeps what it had.
+    private func warn(of move: MoveState?, _ invocation: Invocation) {
+        guard let move, move.stage == .arrived else { return }
+        invocation.warn(
+            "the vault \(move.otherVault), from which everything was moved here, and its backups may still hold the user: "
+                + "destroy them")
     }
 
     private func snapshots(_ access: VaultAccess) -> [MigrationStatus.Snapshot] {

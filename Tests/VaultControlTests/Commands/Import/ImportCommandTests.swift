@@ -112,9 +112,23 @@ import VaultControl
             #expect(accepted.error.contains("1 login contested"), "\(accepted.error)")
             let status = try await world.ok("import", "status", "--json").json["sources"] as? [[String: Any]]
             #expect(status?.first?["contested"] as? Int == 1 && status?.first?["accepted"] as? Int == 1)
+            // An older copy says nothing of it.
+            let old = try await world.harness.run("import", "check", path, "--name", "web")
+            #expect(old.status == 3 && old.error.contains("1 login still contested"), "\(old.error)")
             try await world.ok("import", "check", changed, "--name", "web", "--adopt")
             try await world.ok("login", "refresh", "--user", "alice")
             #expect(try await world.harness.run("import", "compare", changed, "--name", "web").status == 0)
+        }
+    }
+
+    @Test func aSourceWhoseLoginsHaveAllEndedIsKnown() async throws {
+        try await World.with { world in
+            let path = try Self.store(world, ["alice"]).0
+            try await world.ok("import", "run", path, "--name", "web", "--take")
+            try await world.ok("login", "remove", "--user", "alice", "--yes")
+            let gone = try await world.fails(.notFound, "import", "check", path, "--name", "web")
+            #expect(gone.error.contains("no login of this vault comes from the source web any longer"), "\(gone.error)")
+            #expect(gone.error.contains("would add its rows again"))
         }
     }
 
