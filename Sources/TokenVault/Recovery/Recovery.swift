@@ -1,3 +1,4 @@
+import Synchronization
 import VaultStorage
 
 /// Cleans up after processes that have ended, and settles doubts that are due.
@@ -5,6 +6,15 @@ final class Recovery: Sendable {
     private let engine: RenewalEngine
     /// Open intents that need no check for a while.
     private let resting = RestingIntents()
+    private let ends = Mutex<[End]>([])
+
+    /// How a renewal that its process had left has ended.
+    struct End: Sendable {
+        let login: LoginHandle
+        let fence: Int64
+        let ending: RenewalMachine.Ending
+        let startedAt: Timestamp
+    }
 
     init(_ engine: RenewalEngine) {
         self.engine = engine
@@ -36,6 +46,23 @@ final class Recovery: Sendable {
         await context.announceUnreportedFailures()
         return RecoveryReport(
             restoredReplies: restored, settledRenewals: settled, openRenewals: open.count - settled)
+    }
+
+    /// The newest ends that nobody has taken yet.
+    func takeEnds() -> [End] {
+        ends.withLock { ends in
+            defer { ends = [] }
+            return ends
+        }
+    }
+
+    private func note(_ end: End) {
+        ends.withLock { ends in
+            // Two passes that look at the same time see the same end.
+            guard !ends.contains(where: { $0.login == end.login && $0.fence == end.fence }) else { return }
+            if ends.count == Self.mostIntents { ends.removeFirst() }
+            ends.append(end)
+        }
     }
 
     /// Whether no renewal is open, in any process. False if that is unknown.
@@ -74,12 +101,15 @@ final class Recovery: Sendable {
     }
 
     private func end(_ intent: StoredIntent) async -> Bool {
+        let startedAt = vault.now
         guard case .ended(let ending) = await engine.joinInBackground(intent.login, demand: .recovery) else {
             return false
         }
         switch ending {
-        case .renewed, .satisfied, .superseded, .successorOnly, .refused(.loginMissing), .refused(.dead),
-            .failed(.dead):
+        case .renewed, .successorOnly, .refused(.dead), .failed(.dead):
+            note(End(login: intent.login, fence: intent.record.fence, ending: ending, startedAt: startedAt))
+            return true
+        case .satisfied, .superseded, .refused(.loginMissing):
             return true
         case .refused(.postponed(let until)), .refused(.breakerOpen(let until)),
             .refused(.providerStopped(let until)),

@@ -38,6 +38,16 @@ extension SchedulerRun {
         await tell(candidate, outcome, step, startedAt)
     }
 
+    /// Counts what recovery has settled as the work of this pass: by now these logins are renewed, or have ended.
+    func tellSettled() async {
+        for end in users.recovery.takeEnds() {
+            let outcome = RenewalOutcome(end.ending)
+            report { $0.outcomes[outcome, default: 0] += 1 }
+            let provider = (try? await vault.store.login(end.login))?.provider
+            await tell(Candidate(login: end.login, provider: provider), outcome, Step(), end.startedAt)
+        }
+    }
+
     private func step(_ candidate: Candidate) async -> Step {
         let stored: StoredLogin
         do throws(StoreError) {

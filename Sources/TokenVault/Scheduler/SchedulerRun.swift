@@ -65,7 +65,10 @@ final class SchedulerRun: Sendable {
         defer { vault.store.changes.cancel(observation) }
         let closing = vault.whenClosing { [weak self] in self?.stop() }
         defer { vault.forgetClosingAction(closing) }
-        if isOnce { _ = await users.recovery.recover() }
+        if isOnce {
+            _ = await users.recovery.recover()
+            await tellSettled()
+        }
         await withDiscardingTaskGroup { group in
             while !wakeup.isStopped {
                 takeCare()

@@ -107,6 +107,23 @@ struct OpenRenewalTests {
         }
     }
 
+    /// What is settled for a process that has died is this pass's work, and is told like any other.
+    @Test func whatAPassSettlesIsCountedAndTold() async throws {
+        try await World.with { world in
+            let login = try await world.logIn("alice")
+            let terminal = try await Self.midway(world, login)
+            terminal.send(SIGKILL)
+            _ = try await terminal.exitCode()
+            let pass = try await world.harness.run("maintain", "--once", "--json")
+            let outcomes = try #require(try pass.json["outcomes"] as? [String: Int])
+            let isDead = try await world.ok("login", "list", "--state", "dead").output.contains(login)
+            #expect(outcomes == [isDead ? "dead" : "renewed": 1], "\(pass.output)")
+            #expect(pass.status == (isDead ? 3 : 0) && pass.error.contains(login), "\(pass.error)")
+            let next = try await world.ok("maintain", "--once", "--json").json
+            #expect((next["outcomes"] as? [String: Int])?.isEmpty == true)
+        }
+    }
+
     @Test func aStalledOwnerIsRobbedOnlyByAPersonWhoTypesIt() async throws {
         try await World.with { world in
             let login = try await world.logIn("alice")
