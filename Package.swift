@@ -8,7 +8,7 @@ let commit = (Context.environment["TOKENVAULT_COMMIT"] ?? "").filter { $0.isHexD
 // What a package that depends on this one need not check out. Here everything is built.
 //
 // No trait enables another one. The package manager hands the enabled traits to the compiler in the order of a set, which is
-// another order in each process: with two of them, every other build would compile the whole package anew.
+// another order in each process: with two of them, every second build would recompile the whole package.
 let http = TargetDependencyCondition.when(traits: ["HTTP", "Hummingbird", "Tools"])
 let hummingbird = TargetDependencyCondition.when(traits: ["Hummingbird", "Tools"])
 let tools = TargetDependencyCondition.when(traits: ["Tools"])

@@ -3,7 +3,7 @@ import VaultStorage
 extension LoginState {
     /// Ends the chain for good. The position is new, so that no renewal in progress can bring it back.
     mutating func terminate(_ reason: TerminationReason) {
-        position = ChainPosition(chain: position.chain + 1, generation: position.generation + 1)
+        position = position.newChain
         session.state = .terminated
         session.terminationReason = reason.code
         session.accessToken = nil

@@ -48,7 +48,7 @@ final class Recovery: Sendable {
             restoredReplies: restored, settledRenewals: settled, openRenewals: open.count - settled)
     }
 
-    /// The newest ends that nobody has taken yet.
+    /// The newest ends since the last call.
     func takeEnds() -> [End] {
         ends.withLock { ends in
             defer { ends = [] }

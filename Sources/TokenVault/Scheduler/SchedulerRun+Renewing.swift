@@ -33,18 +33,14 @@ extension SchedulerRun {
             if step.outcome == .renewed { state.noteServed() }
             state.noteRefusal(candidate, isClientRefused: step.isClientRefused)
         }
-        guard let outcome = step.outcome else { return }
-        report { $0.outcomes[outcome, default: 0] += 1 }
-        await tell(candidate, outcome, step, startedAt)
+        if let outcome = step.outcome { await tell(candidate, outcome, step, startedAt) }
     }
 
     /// Counts what recovery has settled as the work of this pass: by now these logins are renewed, or have ended.
     func tellSettled() async {
         for end in users.recovery.takeEnds() {
-            let outcome = RenewalOutcome(end.ending)
-            report { $0.outcomes[outcome, default: 0] += 1 }
-            let provider = (try? await vault.store.login(end.login))?.provider
-            await tell(Candidate(login: end.login, provider: provider), outcome, Step(), end.startedAt)
+            let candidate = Candidate(login: end.login, provider: nil)
+            await tell(candidate, RenewalOutcome(end.ending), Step(), end.startedAt)
         }
     }
 
@@ -177,9 +173,10 @@ extension SchedulerRun {
     private func tell(
         _ candidate: Candidate, _ outcome: RenewalOutcome, _ step: Step, _ startedAt: Timestamp
     ) async {
+        report { $0.outcomes[outcome, default: 0] += 1 }
         guard let onRenewal = options.onRenewal else { return }
         let stored = try? await vault.store.login(candidate.login)
-        let provider = await vault.name(of: candidate.provider)
+        let provider = await vault.name(of: candidate.provider ?? stored?.provider)
         let nextLook = max(vault.now.advanced(by: step.rest), step.until ?? vault.now)
         // An older one was the answer to another renewal.
         let refusal = stored?.session.lastRefusal.flatMap { $0.at >= startedAt ? $0 : nil }

@@ -77,7 +77,7 @@ extension LoginState {
             session.doubtCause = nil
             session.cameAfterDoubt = false
             session.tokenType = TokenType.bearer.storedForm
-            position = ChainPosition(chain: position.chain + 1, generation: position.generation + 1)
+            position = position.newChain
             intent = nil
         } else {
             // The refresh token stays, and with it a renewal in progress: its reply holds the only next one.

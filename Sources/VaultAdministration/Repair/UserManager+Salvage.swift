@@ -80,7 +80,7 @@ extension LoginState {
             session.clearObstacles()
             refresh = RefreshRecord(refreshToken: token)
             session.origin = nil
-            position = ChainPosition(chain: position.chain + 1, generation: position.generation + 1)
+            position = position.newChain
         }
     }
 }
