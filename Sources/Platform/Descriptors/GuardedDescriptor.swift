@@ -44,7 +44,11 @@ package final class GuardedDescriptor: OpenDescriptor {
         // In a fork it is closed already.
         guard !ForkGuard.isForked else { return }
         ForkGuard.remove(number)
-        if isIntact { close(number) }
+        guard isIntact else { return }
+        // A child that is about to become another program still has this open file description. Closing ours would
+        // leave the locks to it.
+        _ = setLock(.unlocked, start: 0, length: 0)
+        close(number)
     }
 
     /// Whether the number still stands for the file that was opened.

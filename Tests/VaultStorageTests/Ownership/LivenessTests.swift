@@ -113,4 +113,23 @@ import VaultStorage
         #expect(!other.isOwnerAlive(store.owner))
         #expect(!store.ownsItsLock && store.isOwnerAlive(store.owner ^ 1))
     }
+
+    /// As a program has them that a host starts, until it runs.
+    @Test func aClosedStoreIsDeadThoughACopyOfItsDescriptorsIsOpen() throws {
+        let fixture = try VaultFixture()
+        let store = try fixture.create()
+        let other = try fixture.open()
+        let copies = try descriptors(of: fixture.path + ".lock").map { fcntl($0, F_DUPFD_CLOEXEC, 0) }
+        defer { for copy in copies { _ = close(copy) } }
+        #expect(copies.count >= 4 && copies.allSatisfy { $0 >= 0 })
+        store.close()
+        #expect(!other.isOwnerAlive(store.owner))
+        #expect(other.ownsItsLock)
+    }
+
+    private func descriptors(of path: String) throws -> [Int32] {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(Int32.init).filter {
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == path
+        }
+    }
 }
