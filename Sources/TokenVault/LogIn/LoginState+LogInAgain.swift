@@ -54,7 +54,7 @@ extension LoginState {
         }
         session.subject = draft.session.subject ?? (isOther ? nil : old.subject)
         session.grantedAt = draft.session.obtainedAt
-        refresh = draft.refresh
+        refresh = draft.refresh?.keepingReplaced(of: refresh)
         key = draft.key
         intent = nil
         position = position.newChain

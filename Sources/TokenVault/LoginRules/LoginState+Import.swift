@@ -100,7 +100,7 @@ extension LoginState {
     private func isTaken(by imported: ImportedLogin) -> Bool {
         guard provider == imported.provider, isLiving else { return false }
         if let subject = imported.subject, session.subject == subject { return true }
-        return isRowElsewhere(imported) || hasChain(of: imported) || hasHadTokens(of: imported)
+        return isRowElsewhere(imported) || hasChain(of: imported) || hasHadTokens(of: imported) || hasSpent(imported)
     }
 
     /// Whether the login once came with these tokens: the row is an old copy under another name, and what the vault has
@@ -110,6 +110,12 @@ extension LoginState {
         // Rows of one source may share an access token, which no renewal spends.
         guard imported.refreshToken != nil || origin.source != imported.source else { return false }
         return origin.hasHad(imported.tokens)
+    }
+
+    /// Whether the vault has renewed the row's refresh token.
+    private func hasSpent(_ imported: ImportedLogin) -> Bool {
+        guard let token = imported.refreshToken else { return false }
+        return refresh?.hasSpent(token) == true
     }
 
     /// Whether another source's name has the row: a misspelt name makes the source look like a new one, and the two

@@ -28,7 +28,7 @@ extension LoginState {
         } else if let old = record.refreshToken {
             record.keep(old, as: .predecessor, since: reply.obtainedAt)
         }
-        record.refreshToken = new
+        record.replaceToken(with: new)
         record.refreshExpiresAt = reply.refreshExpiresAt
         record.doubtSince = nil
         refresh = record
@@ -55,8 +55,10 @@ extension LoginState {
 
     /// The current token is in doubt, and its successor is here: the successor is sent, not the same token again.
     mutating func takeSuccessor(at now: Timestamp) -> Bool {
-        guard hasSuccessorInHand, var record = refresh, let old = record.refreshToken else { return false }
-        record.refreshToken = record.previousRefresh
+        guard hasSuccessorInHand, var record = refresh, let old = record.refreshToken,
+            let successor = record.previousRefresh
+        else { return false }
+        record.replaceToken(with: successor)
         record.refreshExpiresAt = nil
         record.doubtSince = nil
         record.keep(old, as: .predecessor, since: now)
@@ -70,7 +72,7 @@ extension LoginState {
             policy.mayTry(record.previousRole, hasOtherLogins: hasOtherLogins)
         else { return false }
         let role = record.previousRole
-        record.refreshToken = other
+        record.replaceToken(with: other)
         record.refreshExpiresAt = nil
         record.doubtSince = nil
         record.forgetPrevious()

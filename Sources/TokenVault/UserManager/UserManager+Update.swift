@@ -67,7 +67,9 @@ extension LoginState {
         let startsChain = refreshToken != nil || refresh?.refreshToken == nil || session.failure?.isDead == true
         replaceAccessToken(SecretBytes(utf8: accessToken.reveal()), obtainedAt: now, expiresAt: expiresAt)
         if startsChain {
-            refresh = refreshToken.map { RefreshRecord(refreshToken: SecretBytes(utf8: $0.reveal())) }
+            refresh = refreshToken.map {
+                RefreshRecord(refreshToken: SecretBytes(utf8: $0.reveal())).keepingReplaced(of: refresh)
+            }
             key = nil
             session.resourceTokens = []
             session.attributes = [:]

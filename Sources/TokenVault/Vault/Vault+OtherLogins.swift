@@ -11,8 +11,8 @@ extension Vault {
         return ((try? ReplayPolicy(record)) ?? ReplayPolicy()).stallLimit
     }
 
-    /// The user's living login at this provider that has this refresh token already, as an import finds it. Two logins
-    /// with one token would end each other's grant.
+    /// The user's living login at this provider that knows this refresh token already, as an import finds it. Two logins
+    /// with one token would end each other's grant, and a spent token ends its own.
     ///
     /// - Parameters:
     ///   - token: The refresh token that is about to be stored.
@@ -20,14 +20,17 @@ extension Vault {
     ///   - name: The provider's name in the vault.
     ///   - login: The login that gets the token; nil: a new one.
     package func login(
-        having token: RefreshToken, ofUser userId: String, at name: String, otherThan login: LoginID? = nil
-    ) async throws -> LoginID? {
+        knowing token: RefreshToken, ofUser userId: String, at name: String, otherThan login: LoginID? = nil
+    ) async throws -> (login: LoginID, hasSpentIt: Bool)? {
         do throws(StoreError) {
             let provider = try await store.provider(named: name).handle
-            return try await store.logins(ofUser: userId, after: nil, limit: .max).compactMap(\.login).first {
-                $0.handle != login?.handle && $0.provider == provider && $0.session.isLiving
-                    && $0.refresh?.has(token) == true
-            }.map { LoginID($0.handle) }
+            let logins = try await store.logins(ofUser: userId, after: nil, limit: .max).compactMap(\.login).filter {
+                $0.provider == provider && $0.session.isLiving
+            }
+            if let own = logins.first(where: { $0.refresh?.has(token) == true }) {
+                return own.handle == login?.handle ? nil : (LoginID(own.handle), false)
+            }
+            return logins.first { $0.refresh?.hasSpent(token) == true }.map { (LoginID($0.handle), true) }
         } catch {
             if case .notFound = error.code { return nil }
             throw VaultError(error)
@@ -50,4 +53,7 @@ extension Vault {
 extension RefreshRecord {
     /// Whether it is this token that is stored.
     func has(_ token: RefreshToken) -> Bool { refreshToken == SecretBytes(utf8: token.reveal()) }
+
+    /// Whether it is one of those that the login has renewed last.
+    func hasSpent(_ token: RefreshToken) -> Bool { hasReplaced(SecretBytes(utf8: token.reveal())) }
 }

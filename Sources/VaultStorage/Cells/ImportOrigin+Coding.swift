@@ -20,10 +20,7 @@ extension ImportOrigin {
         record.append(Tag.owner, owner.rawValue)
         record.append(Tag.takenAt, takenAt.milliseconds)
         if isMissing { record.append(Tag.isMissing, true) }
-        if !formerTokens.isEmpty {
-            let words = formerTokens.map(\.littleEndian)
-            unsafe words.withUnsafeBytes { unsafe record.append(Tag.formerTokens, bytes: $0) }
-        }
+        record.append(Tag.formerTokens, words: formerTokens)
         record.append(Tag.assumedIssue, assumedIssue?.milliseconds)
         return record
     }
@@ -46,20 +43,10 @@ extension ImportOrigin {
                 owner = value
             case Tag.takenAt: takenAt = try field.timestamp()
             case Tag.isMissing: isMissing = try field.bool()
-            case Tag.formerTokens: readFormer(try Self.formerTokens(field))
+            case Tag.formerTokens: readFormer(try field.words(atMost: Self.formerLimit))
             case Tag.assumedIssue: assumedIssue = try field.timestamp()
             default: try field.ignoreIfOptional()
             }
-        }
-    }
-
-    private static func formerTokens(_ field: RecordField) throws(VaultCryptoError) -> [UInt64] {
-        let count = unsafe field.bytes.count
-        guard count.isMultiple(of: 8), count <= formerLimit * 8 else {
-            throw VaultCryptoError(.malformedRecord, "an import's origin has former tokens of the wrong length")
-        }
-        return stride(from: 0, to: count, by: 8).map { offset in
-            unsafe UInt64(littleEndian: field.bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
         }
     }
 }

@@ -10,6 +10,7 @@ extension RefreshRecord {
         static let previousRole: UInt8 = 5
         static let previousSince: UInt8 = 6
         static let doubtSince: UInt8 = 7
+        static let replacedTokens: UInt8 = 8
     }
 
     func encoded() -> RecordWriter {
@@ -21,6 +22,7 @@ extension RefreshRecord {
         if previousRole != .predecessor { record.append(Tag.previousRole, previousRole.rawValue) }
         record.append(Tag.previousSince, previousSince?.milliseconds)
         record.append(Tag.doubtSince, doubtSince?.milliseconds)
+        record.append(Tag.replacedTokens, words: replacedTokens)
         return record
     }
 
@@ -41,6 +43,7 @@ extension RefreshRecord {
                 previousRole = role
             case Tag.previousSince: previousSince = try field.timestamp()
             case Tag.doubtSince: doubtSince = try field.timestamp()
+            case Tag.replacedTokens: readReplaced(try field.words(atMost: Self.replacedLimit))
             default: try field.ignoreIfOptional()
             }
         }

@@ -32,9 +32,27 @@ extension RecordField {
         while let element = try unsafe elements.next() { result.append(unsafe SecretBytes(copying: element)) }
         return result
     }
+
+    /// The first eight bytes of hashes, one after the other.
+    func words(atMost limit: Int) throws(VaultCryptoError) -> [UInt64] {
+        let count = unsafe bytes.count
+        guard count.isMultiple(of: 8), count <= limit * 8 else {
+            throw VaultCryptoError(.malformedRecord, "a record holds a list of hashes of the wrong length")
+        }
+        return stride(from: 0, to: count, by: 8).map { offset in
+            unsafe UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        }
+    }
 }
 
 extension RecordWriter {
+    /// An empty list leaves no field.
+    mutating func append(_ tag: UInt8, words: [UInt64]) {
+        guard !words.isEmpty else { return }
+        let stored = words.map(\.littleEndian)
+        unsafe stored.withUnsafeBytes { unsafe append(tag, bytes: $0) }
+    }
+
     mutating func append(_ tag: UInt8, _ table: [String: String]) {
         guard !table.isEmpty else { return }
         append(tag, table.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] })

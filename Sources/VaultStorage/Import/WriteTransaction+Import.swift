@@ -83,12 +83,12 @@ extension WriteTransaction {
 }
 
 extension OpenLogin {
-    /// Whether the refresh token of an imported login is this login's, or one that it came with and has replaced since.
+    /// Whether the refresh token of an imported login is this login's, or one that it had and has replaced since.
     fileprivate func maySpendToken(of state: LoginState) -> Bool {
         guard let token = state.refresh?.refreshToken, columns.handle != state.handle,
             columns.provider == state.provider, session.isLiving
         else { return false }
-        if refresh?.refreshToken == token { return true }
+        if refresh?.refreshToken == token || refresh?.hasReplaced(token) == true { return true }
         guard let tokens = state.session.origin?.tokens else { return false }
         return session.origin?.hasHad(tokens) == true
     }

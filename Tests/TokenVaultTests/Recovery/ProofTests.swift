@@ -49,6 +49,31 @@ struct ProofTests {
         await #expect(try world.tale().count == rows)
     }
 
+    @Test func theTokensThatWereRenewedLastAreKnownAsSpent() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        func spentBy(_ number: Int) async throws -> LoginID? {
+            try await world.vault.login(
+                knowing: RefreshToken("CANARY-refresh-\(number)"), ofUser: "alice", at: "acme", otherThan: login.id
+            ).flatMap { $0.hasSpentIt ? $0.login : nil }
+        }
+        for number in 2...19 {
+            world.transport.enqueue(.generation("\(number)"))
+            _ = try await world.users.accessToken(for: .login(login.id), .renewed)
+        }
+        for number in [1, 2, 19] { #expect(try await spentBy(number) == nil) }
+        for number in 3...18 { #expect(try await spentBy(number) == login.id) }
+        // Tokens that are put in by hand, and a server that gives one again.
+        try await world.users.updateAccessToken(
+            for: .login(login.id), accessToken: AccessToken("x"), refreshToken: RefreshToken("CANARY-refresh-by-hand"))
+        world.transport.enqueue(.generation("10"))
+        _ = try await world.users.accessToken(for: .login(login.id), .renewed)
+        #expect(try await spentBy(10) == nil)
+        #expect(try await spentBy(18) == login.id)
+        let token = try RefreshToken("CANARY-refresh-by-hand")
+        #expect(try await world.vault.login(knowing: token, ofUser: "alice", at: "acme")?.hasSpentIt == true)
+    }
+
     @Test func theNextRenewalProvesItToo() async throws {
         let world = try await World()
         let (login, _) = try await renewed(world)

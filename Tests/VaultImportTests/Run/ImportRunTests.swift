@@ -275,7 +275,13 @@ struct ImportRunTests {
         #expect(rows.map(\.outcome) == [.rejected(.alreadyThere)])
         _ = try await scene.users.addLogin(
             userId: "u4", provider: "acme", accessToken: AccessToken("x"), refreshToken: RefreshToken("r4"))
-        rows = try await scene.run(SampleRow(user: "u4", subject: "s4", refresh: "r4").text, name: "web3").rows
+        let copy = SampleRow(user: "u4", subject: "s4", refresh: "r4").text
+        rows = try await scene.run(copy, name: "web3").rows
+        #expect(rows.map(\.outcome) == [.rejected(.alreadyThere)])
+        // Renewed since, so that the row is an old copy.
+        scene.transport.fallback = .freshTokens()
+        _ = try await scene.users.updateAccessToken(userId: "u4")
+        rows = try await scene.run(copy, name: "web4").rows
         #expect(rows.map(\.outcome) == [.rejected(.alreadyThere)])
     }
 

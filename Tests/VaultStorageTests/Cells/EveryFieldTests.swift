@@ -111,9 +111,10 @@ struct EveryFieldTests {
             idToken: SecretBytes(utf8: "CANARY-id"), previousRefresh: SecretBytes(utf8: "CANARY-previous"))
         refresh.previousRole = .sibling
         (refresh.previousSince, refresh.doubtSince) = (Self.instant, Self.instant)
+        refresh.replaceToken(with: SecretBytes(utf8: "CANARY-next"))
         Self.expectAllSet(refresh, "refresh")
         let bytes = Self.bytes(refresh.encoded())
-        #expect(try Self.tags(bytes) == Array(1...7))
+        #expect(try Self.tags(bytes) == Array(1...8))
         #expect(try unsafe bytes.withUnsafeBytes { try unsafe RefreshRecord($0) } == refresh)
 
         let key = KeyRecord(

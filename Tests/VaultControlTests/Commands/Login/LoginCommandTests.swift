@@ -80,6 +80,26 @@ struct LoginCommandTests {
         }
     }
 
+    @Test func aRefreshTokenThatWasRenewedIsNotTakenAgain() async throws {
+        try await World.with { world in
+            let grant = try #require(world.server.issueGrant(user: "alice"))
+            let file = try world.harness.file("refresh", try #require(grant.refreshToken))
+            let added = ["login", "add", "--user", "alice", "--provider", "acme", "--refresh-token-file", file]
+            let id = try await world.ok(added).line
+            try await world.ok("login", "refresh", id)
+            let access = try world.harness.file("access", "x")
+            for command in [
+                ["token", "update", id, "--access-token-file", access],
+                ["login", "add", "--user", "alice", "--provider", "acme", "--access-token-file", access],
+            ] {
+                let refused = try await world.fails(.usage, command + ["--refresh-token-file", file])
+                #expect(refused.error.contains("the login \(id) of this user had this refresh token"))
+            }
+            try await world.ok("login", "refresh", id)
+            #expect(world.refreshes == 2 && !world.server.grants.contains { $0.isRevoked })
+        }
+    }
+
     @Test func revokingEndsTheGrantAtTheServerToo() async throws {
         try await World.with { world in
             let login = try await world.logIn("alice")
