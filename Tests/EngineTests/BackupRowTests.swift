@@ -32,18 +32,27 @@ import VaultStorage
         let acme = try await store.putProvider(vault.provider("acme"), replacing: nil).handle
         let held = try await store.insertLogin(vault.draft("alice", provider: acme)).handle
         let appOnly = try await store.insertLogin(vault.draft("bob")).handle
+        let ended = try await store.insertLogin(vault.draft("dave")).handle
+        try await store.updateLogin(ended) { $0.session.state = .terminated }
         #expect(try await store.heldLogins(of: acme, limit: 10).logins.isEmpty)
+        #expect(try await !store.mayHoldLogins())
         _ = try await store.write { try $0.restore(Self.manifest, at: "/b/one", .none) }
         #expect(try await store.heldLogins(of: acme, limit: 10).logins == [held])
-        #expect(try await store.heldLogins(of: nil, limit: 10).logins == [appOnly])
+        #expect(try await store.heldLogins(of: nil, limit: 10).logins == [appOnly, ended])
+        #expect(try await store.mayHoldLogins())
         // A login that is made afterwards is of the new incarnation.
         let new = try await store.insertLogin(vault.draft("carol", provider: acme)).handle
         #expect(try await store.login(new).isHeld == false)
         #expect(try await store.login(held).isHeld)
-        #expect(try await store.acceptRestored([held, new]) { _ in } == [held])
+        #expect(try await store.acceptRestored([held, new]) { _ in }.living == [held])
         #expect(try await store.login(held).isHeld == false)
         let counts = try await store.heldCounts()
-        #expect(counts[acme]?.held == 0 && counts[acme]?.logins == 2 && counts[nil]?.held == 1)
+        #expect(counts[acme]?.held == 0 && counts[acme]?.logins == 2)
+        // One of the two has ended.
+        #expect(counts[nil]?.held == 1 && counts[nil]?.logins == 2)
+        let rest = try await store.acceptRestored([appOnly, ended]) { _ in }
+        #expect(rest.living == [appOnly] && rest.ended == 1)
+        #expect(try await !store.mayHoldLogins())
         #expect(try await store.verify().findings == [])
     }
 

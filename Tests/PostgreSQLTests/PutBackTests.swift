@@ -17,7 +17,7 @@ struct PutBackTests {
         let opened = try vault.open(machine: "state")
         let found = try await opened.login(login)
         #expect(found.isHeld && found.session.label != "since then")
-        #expect(try await opened.acceptRestored([login]) { _ in } == [login])
+        #expect(try await opened.acceptRestored([login]) { _ in }.living == [login])
         #expect(try await opened.verify().findings == [])
         await opened.shutDown()
         // It is said once.

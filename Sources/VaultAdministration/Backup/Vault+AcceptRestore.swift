@@ -20,7 +20,7 @@ extension Vault {
     /// - Parameters:
     ///   - provider: Its name; nil: logins that only the app can renew.
     ///   - limit: How many at most; nil: all.
-    /// - Returns: The logins that were accepted; at most a thousand of them are named.
+    /// - Returns: The logins that were accepted; at most a thousand of them are named, and none that were terminated.
     @discardableResult
     package func acceptRestore(ofProvider provider: String?, limit: Int? = nil) async throws -> RestoreAcceptance {
         try requireOpen()
@@ -64,10 +64,10 @@ package struct RestoreAcceptance: Sendable, Equatable {
         logins += other.logins.prefix(max(0, 1_000 - logins.count))
     }
 
-    fileprivate mutating func note(_ accepted: [LoginHandle], tried: Int) {
-        count += accepted.count
-        damaged += tried - accepted.count
-        logins += accepted.prefix(max(0, 1_000 - logins.count)).map { LoginID($0) }
+    fileprivate mutating func note(_ accepted: AcceptedLogins, tried: Int) {
+        count += accepted.living.count
+        damaged += tried - accepted.living.count - accepted.ended
+        logins += accepted.living.prefix(max(0, 1_000 - logins.count)).map { LoginID($0) }
     }
 }
 

@@ -85,10 +85,10 @@ extension Vault {
 }
 
 extension Vault {
-    /// Whether any login is held since a restore. Logins are looked through only where one may be.
+    /// Whether any login may be held since a restore. Logins are looked through only where one may be.
     package func holdsLogins() async throws -> Bool {
         guard store.context.incarnation > VaultContext.firstIncarnation else { return false }
-        return try await heldLogins().contains { $0.held > 0 }
+        return try await VaultError.translating { try await store.mayHoldLogins() }
     }
 }
 

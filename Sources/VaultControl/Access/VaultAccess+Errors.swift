@@ -12,6 +12,8 @@ struct NamedPlace {
     let origin: String
     /// The recipients of a backup that only they can open.
     var recipients: [String] = []
+    /// A backup that was found in the vault's list, and not named by its path.
+    var isListed = false
 
     var words: String { "\(Printable.path(path)) (\(origin))" }
 }
@@ -132,7 +134,10 @@ extension VaultAccess {
             let recipients = place.recipients.map { Printable.shortened($0, to: 80) }.joined(separator: ", ")
             return Failure(
                 .wrongKey, "the backup \(place.words) is sealed for \(recipients), and \(key.words) does not open it",
-                hints: ["name the identity of that recipient: --identity PATH"])
+                hints: [
+                    "name the identity of that recipient: --identity PATH"
+                        + (place.isListed ? ", and the backup by its path: its id needs the vault's key" : "")
+                ])
         }
         let rest = place.noun == "vault" ? error.message.dropFirst(front.count) : ""
         var hints: [String] = []

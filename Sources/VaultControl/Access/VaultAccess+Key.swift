@@ -144,6 +144,7 @@ extension VaultAccess {
     private func passphrase(
         _ reader: inout SecretReader, from source: SecretSource, isNew: Bool
     ) throws -> KeySource {
+        if isNew, reader.prompts(for: source) { return .passphrase(Passphrase(try newPassphrase(&reader))) }
         let text = try reader.read("Passphrase", for: isNew ? .newPassphrase : .openingVault, from: source)
         if isNew { try Self.checkNewPassphrase(text) }
         return .passphrase(Passphrase(text))

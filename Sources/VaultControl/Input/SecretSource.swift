@@ -112,6 +112,15 @@ struct SecretReader {
         }
     }
 
+    /// Whether a person is asked for it.
+    func prompts(for source: SecretSource) -> Bool {
+        switch source {
+        case .prompt: true
+        case .standardInput: console.inputIsTerminal
+        case .descriptor, .file: false
+        }
+    }
+
     private mutating func content(_ title: String, _ use: SecretUse, of source: SecretSource) throws -> String {
         var source = source
         if case .standardInput = source {

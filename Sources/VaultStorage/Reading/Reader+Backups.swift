@@ -55,9 +55,39 @@ extension Reader {
         return page
     }
 
-    /// The number of logins of each provider, and how many of them are held; nil is the app.
+    /// The number of logins of each provider, and how many of them are held; nil is the app. Opens those that are from
+    /// before the last restore: of them, the terminated ones are not held, because nothing renews them.
     package func heldCounts() throws(StoreError) -> [ProviderHandle?: (logins: Int, held: Int)] {
-        try tables.longReading { () throws(StoreError) in try countHeld() }
+        try tables.longReading { () throws(StoreError) in
+            var counts = try countHeld()
+            for (provider, count) in counts where count.held > 0 {
+                counts[provider]?.held -= try terminatedLogins(of: provider)
+            }
+            return counts
+        }
+    }
+
+    /// Whether a login is from before the last restore, and was not accepted since.
+    package func mayHoldLogins() throws(StoreError) -> Bool {
+        try tables.longReading { () throws(StoreError) in try countHeld().contains { $0.value.held > 0 } }
+    }
+
+    /// How many of the logins from before the last restore are terminated.
+    private func terminatedLogins(of provider: ProviderHandle?) throws(StoreError) -> Int {
+        var (count, row) = (0, nil as Int64?)
+        repeat {
+            if BlockingWork.isCancelled { throw StoreError(.closed, "the count was ended before its end") }
+            let page = try heldLogins(of: provider, after: row, limit: 512)
+            for login in page.logins {
+                do throws(StoreError) {
+                    if try self.login(login).session.state == .terminated { count += 1 }
+                } catch {
+                    guard error.isDamage else { throw error }
+                }
+            }
+            row = page.next
+        } while row != nil
+        return count
     }
 
     private func countHeld() throws(StoreError) -> [ProviderHandle?: (logins: Int, held: Int)] {

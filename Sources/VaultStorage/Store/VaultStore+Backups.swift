@@ -20,17 +20,30 @@ extension VaultStore {
         try await survey { reader in try reader.withSnapshot { () throws(StoreError) in try reader.heldCounts() } }
     }
 
+    /// Whether there is a login from before the last restore that was not accepted.
+    package func mayHoldLogins() async throws -> Bool {
+        try await survey { reader in try reader.withSnapshot { () throws(StoreError) in try reader.mayHoldLogins() } }
+    }
+
     /// Lets held logins be renewed again, in one transaction. Skips logins that are damaged, missing or not held.
     ///
     /// - Parameter schedule: sets when an accepted login is due.
-    /// - Returns: the accepted logins.
     package func acceptRestored(
         _ logins: [LoginHandle], _ schedule: @escaping @Sendable (inout LoginState) -> Void
-    ) async throws -> [LoginHandle] {
-        try await updateEach(logins) { state in
-            guard state.acceptRestore() else { return false }
+    ) async throws -> AcceptedLogins {
+        let results = try await updateEach(logins) { state -> Bool? in
+            guard state.acceptRestore() else { return nil }
             schedule(&state)
-            return true
-        }.filter { $0.value }.map { $0.login }
+            return state.session.state != .terminated
+        }
+        return AcceptedLogins(
+            living: results.filter { $0.value == true }.map { $0.login }, ended: results.count { $0.value == false })
     }
+}
+
+/// The logins of one call that a restore holds no longer.
+package struct AcceptedLogins: Sendable {
+    package var living: [LoginHandle]
+    /// How many had been terminated: they are not renewed, whatever holds them.
+    package var ended: Int
 }

@@ -278,6 +278,14 @@ struct BackupCommandTests {
             #expect(made["recipients"] as? [String] == [KeySourceTests.recipient])
             let path = try #require(made["path"] as? String)
             try await world.fails(.key, "backup", "verify", path)
+            // The identity does not open the vault, in which the list is.
+            let listed = try await world.fails(.key, "backup", "verify", "latest")
+            #expect(listed.error.contains("--identity PATH, and the backup by its path"), "\(listed.error)")
+            let named = try await world.harness.run(
+                ["backup", "verify", "latest", "--vault", world.harness.vault, "--identity", identity], environment: [:]
+            )
+            #expect(
+                named.status == 7 && named.error.contains("hint: latest is looked up in the vault"), "\(named.error)")
             let restored = world.harness.path("restored.vault")
             try await world.fails(.key, "backup", "restore", path, restored)
             let byIdentity = ["--identity", identity]

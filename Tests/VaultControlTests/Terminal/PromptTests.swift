@@ -75,6 +75,20 @@ struct PromptTests {
         }
     }
 
+    @Test(arguments: [["init", "--passphrase", "-"], ["key", "add", "--new-passphrase", "-"]])
+    func aNewPassphraseIsTypedTwice(_ command: [String]) async throws {
+        let harness = try Harness()
+        if command[0] == "key" { try await harness.run("init") }
+        let environment = command[0] == "key" ? harness.environment : harness.withPlaces([:])
+        let terminal = try PseudoTerminal(command, environment: environment)
+        try await terminal.wait(for: "New passphrase: ")
+        terminal.type("correct horse\n")
+        try await terminal.wait(for: "Repeat the new passphrase: ")
+        terminal.type("correct house\n")
+        #expect(try await terminal.exitCode() == 1)
+        #expect(terminal.screen.contains("the passphrases do not match"))
+    }
+
     /// The prompt is far above, after Ctrl-Z and fg.
     @Test func aProgramThatWasStoppedAsksAgain() async throws {
         let harness = try await BadInputTests.filled()

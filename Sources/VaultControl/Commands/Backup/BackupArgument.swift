@@ -16,18 +16,31 @@ extension VaultAccess {
             throw missing(place, "to find a backup by its id, name the vault and its key: --vault PATH --key-file PATH")
         }
         try requireList(for: text)
-        let found = try await open { vault in
-            do { return try Self.find(text, in: try await vault.backups()) } catch var failure as Failure {
-                if failure.message.hasPrefix("no backup's id") { failure.message += ", and there is no such file" }
-                throw failure
-            }
-        }
+        let found = try await listed(text)
         guard FileIdentity(path: found.path) != nil else {
             throw Failure(
                 .unknownBackup, "backup \(found.id) is no longer at \(Printable.path(found.path))",
                 hints: ["if it was moved, name its path"])
         }
-        return try read(NamedPlace(noun: "backup", path: found.path, origin: "\(found.id)"))
+        return try read(NamedPlace(noun: "backup", path: found.path, origin: "\(found.id)", isListed: true))
+    }
+
+    /// The backup in the vault's list.
+    private func listed(_ text: String) async throws -> Backup {
+        do {
+            return try await open { vault in
+                do { return try Self.find(text, in: try await vault.backups()) } catch var failure as Failure {
+                    if failure.message.hasPrefix("no backup's id") { failure.message += ", and there is no such file" }
+                    throw failure
+                }
+            }
+        } catch var failure as Failure where failure.code == VaultError.Code.wrongKey.name {
+            // The key is perhaps the backup's.
+            failure.hints.insert(
+                "\(Printable.named(text)) is looked up in the vault, which this key has to open; with a backup's own key, name "
+                    + "the backup by its path", at: 0)
+            throw failure
+        }
     }
 
     /// The list of backups is in the vault, and may be lost with it.

@@ -100,7 +100,7 @@ struct KeyAddCommand: VaultCommand {
             try VaultAccess.makeKeyFile(newKeyFile, "--new-key-file")
             return (.keyFile(newKeyFile), newKeyFile)
         }
-        if let source {
+        if let source, !reader.prompts(for: source) {
             let passphrase = try reader.read("New passphrase", for: .newPassphrase, from: source)
             try VaultAccess.checkNewPassphrase(passphrase, orFile: "--new-key-file")
             return (.passphrase(Passphrase(passphrase)), nil)

@@ -28,7 +28,9 @@ struct ProviderRemoveCommand: VaultCommand {
             let provider = try await vault.provider(named: tenant.provider(name))
             let waiting = try await vault.revocationsWaiting(forProvider: tenant.provider(name))
             let orphans = "\(Count.of(waiting, "pending revocation")) could no longer be sent"
-            if waiting > 0, !force { try await refuse(orphans, in: vault) }
+            let hasLogins = try await vault.loginCounts(where: LoginFilter(provider: tenant.provider(name))).logins > 0
+            if waiting > 0, !force { throw refused(orphans, hasLogins) }
+            guard !hasLogins else { throw Failure(.inUse, "the provider still has logins", hints: [endLogins]) }
             if provider.isRegistrationManaged, !confirmation.isConfirmed {
                 invocation.warn(
                     "the client stays registered at the provider, and the token that manages it will be destroyed")
@@ -36,11 +38,7 @@ struct ProviderRemoveCommand: VaultCommand {
                     "delete the registration first: vaultctl provider registration delete \(Printable.argument(name))")
             }
             try confirmation.require("Remove provider \(Printable.shortened(name))", invocation)
-            do {
-                try await vault.removeProvider(named: tenant.provider(name), force: force)
-            } catch let error as VaultError where error.code == .inUse {
-                throw Failure(error.code, error.message, hints: [endLogins])
-            }
+            try await vault.removeProvider(named: tenant.provider(name), force: force)
             if waiting > 0 { invocation.warn("\(orphans); the grants stay valid until they end at the provider") }
             if provider.isRegistrationManaged {
                 let client = Printable.shortened(provider.clientID.rawValue, to: 200)
@@ -58,10 +56,8 @@ struct ProviderRemoveCommand: VaultCommand {
     }
 
     /// Nothing helps while the provider has logins.
-    private func refuse(_ orphans: String, in vault: Vault) async throws {
-        let filter = LoginFilter(provider: tenant.provider(name))
-        let hasLogins = try await vault.loginCounts(where: filter).logins > 0
-        throw Failure(
+    private func refused(_ orphans: String, _ hasLogins: Bool) -> Failure {
+        Failure(
             .inUse, orphans,
             hints: [
                 "send them first: vaultctl outbox retry --all",

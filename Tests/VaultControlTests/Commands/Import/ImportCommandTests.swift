@@ -121,6 +121,22 @@ import VaultControl
         }
     }
 
+    @Test func aNameUnderWhichNoRowWasTakenIsNoSource() async throws {
+        try await World.with { world in
+            let path = try Self.store(world, ["alice"]).0
+            try await world.ok("import", "run", path, "--name", "web")
+            for _ in 1...2 {
+                let refused = try await world.fails(.usage, "import", "run", path, "--name", "wob")
+                #expect(refused.error.contains("no login of this vault was imported from a source named wob"))
+            }
+            for command in [["import", "accept", "wob"], ["import", "check", path, "--name", "wob"]] {
+                let unknown = try await world.fails(.notFound, command)
+                #expect(unknown.error.contains("was imported from a source named wob"), "\(unknown.error)")
+                #expect(unknown.error.contains("the sources are: web"))
+            }
+        }
+    }
+
     @Test func aSourceWhoseLoginsHaveAllEndedIsKnown() async throws {
         try await World.with { world in
             let path = try Self.store(world, ["alice"]).0
