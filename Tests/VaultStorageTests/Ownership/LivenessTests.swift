@@ -115,7 +115,7 @@ import VaultStorage
     }
 
     /// As a program has them that a host starts, until it runs.
-    @Test func aClosedStoreIsDeadThoughACopyOfItsDescriptorsIsOpen() throws {
+    @Test func aClosedStoreIsDeadWhileACopyOfItsFileIsOpen() throws {
         let fixture = try VaultFixture()
         let store = try fixture.create()
         let other = try fixture.open()
