@@ -15,6 +15,7 @@ extension LoginState {
         guard reply.refreshToken != nil || session.hasExpired(at: reply.obtainedAt) else { return position.successor }
         refresh = reply.refreshToken.map {
             RefreshRecord(refreshToken: $0, refreshExpiresAt: reply.refreshExpiresAt, idToken: reply.idToken)
+                .keepingReplaced(of: refresh)
         }
         if let token = reply.idToken?.string().flatMap({ try? IDToken($0) }), let identity = IDTokenIdentity(token) {
             session.subject = identity.subject
