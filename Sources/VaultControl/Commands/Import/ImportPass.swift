@@ -6,8 +6,10 @@ struct ImportPass {
     let result: ImportResult
     /// Logins that the vault owns, and the source has renewed.
     let renewedBySource: Set<LoginID>
-    /// What to do about rows whose login the vault already has; none if there are none.
-    let advice: [String]
+    /// What to do about rejected rows; none if there are none.
+    private(set) var advice: [String]
+    /// How many of the vault's logins had come from this source.
+    private(set) var logins = 0
     /// Logins that an earlier reading has found renewed by both, and that still are.
     var contested = 0
     /// Whether any login of the vault came from this source.
@@ -65,6 +67,11 @@ struct ImportPass {
             ])
     }
 
+    /// The number of rows that were rejected, and not because the vault has their login from elsewhere.
+    var rejected: Int { result.reasons.reduce(0) { $0 + ($1.key == .alreadyThere ? 0 : $1.value) } }
+
+    private var comparesNothing: Bool { rejected > 0 && result.matches + result[.absent] == 0 }
+
     /// Reports the changes up to the interruption.
     private static func interruption(_ result: ImportResult, _ options: ImportRunOptions) -> Failure {
         let rows = Count.of(result.rows, "row")
@@ -90,8 +97,11 @@ struct ImportPass {
             let known = try await KnownSources(of: $0)
             if purpose != .compare { try await known.require(name, in: $0) }
             isKnown = known.contains(name)
+            let providers = try await $0.providers(of: options.tenant.tenant?.tenant).map(\.name)
             if !isKnown { invocation.warn("\(known.words(name)); \(known.advice(name))") }
             var pass = try await ImportPass(source, into: $0, options.taking(purpose, as: name), report, invocation)
+            pass.advice = RejectAdvice.lines(for: pass.result, of: options.tenant, providers) + pass.advice
+            pass.logins = known.logins(name)
             if purpose != .compare, known.contested(name) > 0 {
                 pass.contested = try await KnownSources(of: $0).contested(name)
             }
@@ -99,10 +109,27 @@ struct ImportPass {
         }
         pass.isKnownSource = isKnown
         if purpose != .compare { pass.failure = pass.renewalBySource(options, invocation) }
+        if pass.failure == nil, pass.comparesNothing {
+            pass.failure = .nothingUsable("no row of the source could be compared", pass.advice)
+        }
         try report.end(
             ImportRecords.record(pass.result, of: source, name: name)
                 + (pass.failure?.record(exitCode: Interrupts.exitCode) ?? []))
         return pass
+    }
+}
+
+extension ImportResult {
+    /// The number of rows whose login the vault had before.
+    var matches: Int { self[.unchanged] + self[.followed] + self[.older] + self[.renewedBySource] + self[.ended] }
+}
+
+extension Failure {
+    /// The source has rows, and each was rejected.
+    static func nothingUsable(_ message: String, _ advice: [String]) -> Failure {
+        Failure(
+            .usage, code: "nothingUsable", message,
+            hints: advice + ["see why, row by row: --report FILE", "what each source needs: man tokenvault-import"])
     }
 }
 

@@ -122,9 +122,7 @@ struct ImportRunCommand: VaultCommand {
         let result = pass.result
         let usable = result[.added] + result[.followed] + result[.unchanged]
         guard result.rows == 0 || usable > 0 || result.reasons.isEmpty else {
-            return Failure(
-                .usage, code: "nothingUsable", "no row of the source could be used",
-                hints: advice + ["see why, row by row: --report FILE", "what each source needs: man tokenvault-import"])
+            return .nothingUsable("no row of the source could be used", advice)
         }
         if let failure = pass.renewalBySource(source, isRehearsal: dryRun, invocation) { return failure }
         guard !isQuiet else { return nil }
@@ -148,12 +146,5 @@ struct ImportRunCommand: VaultCommand {
             if reportOptions.report == nil { invocation.note("see which rows were rejected: --report FILE") }
             throw ExitRequest(status: .partlyDone)
         }
-    }
-}
-
-extension ImportResult {
-    /// The number of rows whose login the vault had before.
-    fileprivate var matches: Int {
-        self[.unchanged] + self[.followed] + self[.older] + self[.renewedBySource] + self[.ended]
     }
 }

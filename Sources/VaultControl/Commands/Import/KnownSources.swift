@@ -31,6 +31,11 @@ struct KnownSources {
 
     func contains(_ name: String) -> Bool { status.contains { $0.source == name } }
 
+    /// The number of the vault's logins that came from the source, whoever owns them now.
+    func logins(_ name: String) -> Int {
+        held(name) + contested(name) + sum(\.accepted, name, nil)
+    }
+
     /// The number of logins that the source still owns.
     func held(_ name: String, at provider: String? = nil) -> Int { sum(\.held, name, provider) }
 

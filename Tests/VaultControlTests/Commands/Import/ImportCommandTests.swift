@@ -121,6 +121,38 @@ import VaultControl
         }
     }
 
+    /// A map that was forgotten, and another system's file: the renewals of the source would stay unseen.
+    @Test func aCheckThatComparesNothingSaysSo() async throws {
+        try await World.with { world in
+            let (path, text) = try Self.store(world, ["alice", "bob"])
+            let map = try world.harness.file("map.json", #"{"olddev":"acme"}"#)
+            try world.harness.file("accounts.jsonl", text.replacing(#""acme""#, with: #""olddev""#))
+            let mapped = ["--name", "web", "--provider-map", map]
+            try await world.ok(["import", "run", path] + mapped)
+            try await world.ok("import", "accept", "web", "--source-is-gone")
+            for command in [["check"], ["check", "--adopt"], ["compare"]] {
+                let blind = try await world.fails(.usage, ["import"] + command + [path, "--name", "web"])
+                #expect(blind.error.contains("no row of the source could be compared"))
+                #expect(blind.error.contains("--provider-map"), "\(blind.error)")
+            }
+            let foreign = text.replacing(#""acme""#, with: #""olddev""#).replacing("alice", with: "carl")
+                .replacing("bob", with: "dora")
+            try world.harness.file("accounts.jsonl", foreign)
+            let other = try await world.harness.run(["import", "check", path] + mapped)
+            #expect(other.status == 3 && other.error.contains("2 logins from this source in the vault, and no row"))
+            // One row of two.
+            let half = text.components(separatedBy: "\n")
+            try world.harness.file(
+                "accounts.jsonl",
+                half[0].replacing(#""acme""#, with: #""olddev""#) + "\n"
+                    + half[1].replacing(#""acme""#, with: #""misspelt""#) + "\n")
+            let partial = try await world.harness.run(["import", "check", path] + mapped)
+            #expect(partial.status == 3, "\(partial.error)")
+            #expect(partial.error.contains("1 row rejected, and 1 of the 2 logins from this source not compared"))
+            #expect(!partial.error.contains("has renewed no login"))
+        }
+    }
+
     @Test func aNameUnderWhichNoRowWasTakenIsNoSource() async throws {
         try await World.with { world in
             let path = try Self.store(world, ["alice"]).0
