@@ -41,7 +41,7 @@ extension ParserError {
 
     /// Options of a few other commands: `status --state dead`.
     func another(_ unknown: (name: String, suggestion: String?)) -> String? {
-        guard unknown.suggestion == nil, unknown.name.hasPrefix("--"), !words.isEmpty,
+        guard unknown.suggestion == nil, unknown.name.hasPrefix("--"), !words.isEmpty, needless == nil,
             case let others = Self.commands(with: unknown.name), !others.isEmpty
         else { return nil }
         // Many other commands have one.

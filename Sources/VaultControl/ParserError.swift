@@ -179,7 +179,7 @@ struct ParserError {
     }
 
     /// For a command that asks no question: an option that would answer it is unnecessary.
-    private var needless: String? {
+    var needless: String? {
         guard let name = unknown?.name, ["--yes", "-y", "--assume-yes", "--no-confirm"].contains(name),
             let command = CommandTree.command(words), !OptionNames.names(of: command).contains("--yes")
         else { return nil }

@@ -141,7 +141,6 @@ extension Vault {
             guard let last = page.last, page.logins.count == pageSize else { break }
             row = last
         }
-        survey.nextDue = try reader.dueLogins(before: now, after: nil, limit: 1).nextDueAt?.date
         return (survey, groups)
     }
 }
@@ -187,7 +186,9 @@ extension VaultSurvey.Group {
 extension VaultSurvey {
     fileprivate mutating func count(_ login: StoredLogin, _ now: Timestamp) {
         let session = login.session
-        if let dueAt = login.dueAt, dueAt <= now { due += 1 }
+        if let dueAt = login.dueAt {
+            if dueAt <= now { due += 1 } else { nextDue = min(nextDue ?? .distantFuture, dueAt.date) }
+        }
         guard session.isLiving, session.accessToken != nil else { return }
         guard let expiresAt = session.expiresAt else {
             withoutExpiry += 1

@@ -13,7 +13,8 @@ enum SurveyView {
             [.data("withinSeconds", bar.within.map { Int($0.components.seconds) }), .data("logins", bar.logins)]
         }
         return [
-            .line("established", sum(\.established)), .line("token expired", sum(\.tokenExpired)),
+            .line("established", sum(\.established)),
+            Field("tokenExpired", sum(\.tokenExpired)).label("token expired or dead"),
             .line("terminated", sum(\.terminated)), .line("dead", sum(\.dead)),
             .line("retrying", sum(\.retrying)), .line("refused", sum(\.refused)), .line("in doubt", sum(\.inDoubt)),
             .line("waiting for the user", sum(\.needsUser)),

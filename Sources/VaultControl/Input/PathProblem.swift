@@ -58,7 +58,7 @@ struct PathProblem {
                 "the \(noun) \(place) cannot be reached by this user: "
                 + (closed.map { "\(Printable.path($0.path)) is closed to it" } ?? "permission denied")
             hints = [
-                closed.map { "run vaultctl as its owner: runuser -u \($0.owner) -- vaultctl …; or check \(origin)" }
+                closed.map { "run vaultctl as its owner, \($0.owner); or check \(origin)" }
                     ?? "check owner and modes of its directories"
             ]
         default:

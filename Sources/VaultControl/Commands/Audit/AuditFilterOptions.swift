@@ -69,9 +69,20 @@ struct AuditFilterOptions: ParsableArguments {
         return near.isEmpty ? Array(AuditRecord.kinds.filter { bare($0).contains(word) }.prefix(4)) : near
     }
 
+    /// Of a login that was removed only the log knows, by its whole id.
+    private static func login(_ text: String, in vault: Vault) async throws -> LoginID {
+        do { return try await LoginSelection.id(text, in: vault) } catch var failure as Failure {
+            if failure.code == VaultError.Code.unknownLogin.name {
+                failure.hints.insert(
+                    "a login that was removed is found by its whole id, of 26 letters and digits", at: 0)
+            }
+            throw failure
+        }
+    }
+
     func query(in vault: Vault, now: Date) async throws -> AuditQuery {
         let (from, end) = try period(now)
-        let login: LoginID? = if let login { try await LoginSelection.id(login, in: vault) } else { nil }
+        let login: LoginID? = if let login { try await Self.login(login, in: vault) } else { nil }
         return AuditQuery(
             userId: user.map { tenant.user($0) }, userHandle: userHandle, login: login,
             provider: provider.map { tenant.provider($0) },

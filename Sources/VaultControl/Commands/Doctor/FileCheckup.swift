@@ -12,7 +12,7 @@ enum FileCheckup {
                 let words = problem.hasPrefix(refusal) ? String(problem.dropFirst(refusal.count)) : problem
                 return DoctorFinding(
                     .problem, .file, about: file.path, "\(Self.words(file.role)): \(words)\(mode(file.mode))",
-                    hint: file.hint)
+                    hint: file.hint ?? closed(file.path))
             }
             if let detail = file.detail {
                 return DoctorFinding(
@@ -22,6 +22,11 @@ enum FileCheckup {
                 .ok, .file, about: file.path,
                 "\(words(file.role)): " + (file.mode == nil ? "does not exist now" : "safe\(mode(file.mode))"))
         }
+    }
+
+    /// What to do about a file that this user cannot reach.
+    static func closed(_ path: String) -> String? {
+        PathProblem("file", at: path, from: "its directories' modes", advice: "")?.hints.first
     }
 
     /// The witness of the vault's newest state.
@@ -117,7 +122,8 @@ enum KeyFileCheckup {
             return [
                 DoctorFinding(
                     .problem, .keyFile, about: path, error == .notFound ? "does not exist" : "cannot be checked",
-                    hint: "check --key-file, or restore the key file from its backup")
+                    hint: error == .notFound
+                        ? "check --key-file, or restore the key file from its backup" : FileCheckup.closed(path))
             ]
         }
         let mode = FileCheckup.mode(status.permissions)
