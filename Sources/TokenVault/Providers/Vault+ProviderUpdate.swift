@@ -84,6 +84,11 @@ extension Vault {
         }
     }
 
+    /// Whether any login is at this provider, which cannot be removed then.
+    package func hasLogins(atProvider name: String) async throws -> Bool {
+        try await VaultError.translating { try await store.hasLogins(of: store.provider(named: name).handle) }
+    }
+
     /// How many revocations wait for this provider to confirm them.
     package func revocationsWaiting(forProvider name: String) async throws -> Int {
         try await VaultError.translating {

@@ -124,7 +124,7 @@ struct LogInOptions: ParsableArguments {
             return try await users.beginLogIn(logIn, as: client, redirectURI: redirectURI)
         }
         if let into {
-            let login = LoginRef.login(try await LoginSelection.id(into, in: users.vault))
+            let login = LoginRef.login(try await LoginSelection.id(into, in: users.vault, orUser: false))
             let known = try await users.resource(of: login)
             if scope == nil, addScope == nil, known.resource != nil {
                 guard resource.isEmpty, variables.variable.isEmpty else {
@@ -165,7 +165,7 @@ struct LogInOptions: ParsableArguments {
     /// The provider's name.
     func providerName(in vault: Vault) async throws -> String? {
         guard let into else { return provider.map { qualified($0) } }
-        return try await vault.login(try LoginSelection.id(into, in: vault)).provider
+        return try await vault.login(try LoginSelection.id(into, in: vault, orUser: false)).provider
     }
 
     /// Begins a log-in on another device, which needs no redirect.

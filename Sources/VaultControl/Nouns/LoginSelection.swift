@@ -69,7 +69,9 @@ struct LoginSelection: ParsableArguments {
     func choice(in vault: Vault) async throws -> Choice { try await named.choice(in: vault) }
 
     /// Refuses text that cannot start an id.
-    static func check(_ text: String) throws(Failure) {
+    ///
+    /// - Parameter orUser: whether a user can be named instead.
+    static func check(_ text: String, orUser: Bool = true) throws(Failure) {
         let normal = ShortID.normal(text)
         if let normal, normal.count == ShortID.length, LoginID(normal) == nil {
             throw Failure(
@@ -78,13 +80,13 @@ struct LoginSelection: ParsableArguments {
         guard let normal, normal.count >= ShortID.least else {
             throw .usage(
                 "\(Printable.named(text)) is not a login id: \(ShortID.rule(for: text))",
-                hint: "list all logins: vaultctl login list; or specify the user: --user ID")
+                hint: "list all logins: vaultctl login list" + (orUser ? "; or specify the user: --user ID" : ""))
         }
     }
 
     /// The login that an argument names by its id, or by the beginning of its id.
-    static func id(_ text: String, in vault: Vault) async throws -> LoginID {
-        try check(text)
+    static func id(_ text: String, in vault: Vault, orUser: Bool = true) async throws -> LoginID {
+        try check(text, orUser: orUser)
         let front = ShortID.normal(text) ?? text
         if let id = LoginID(front) { return id }
         let page = try await vault.page(of: LoginFilter(), after: LoginID(ShortID.first(front)), limit: 10)
@@ -101,7 +103,8 @@ struct LoginSelection: ParsableArguments {
             throw Failure(
                 .unknownLogin, "no login's id begins with \(front)",
                 hints: [
-                    "list all logins: vaultctl login list; if this is a user: --user \(Printable.shortened(text))",
+                    "list all logins: vaultctl login list"
+                        + (orUser ? "; if this is a user: --user \(Printable.shortened(text))" : ""),
                     "if this is a label, it shows the id: vaultctl login list --label \(Printable.shortened(text))",
                 ])
         }

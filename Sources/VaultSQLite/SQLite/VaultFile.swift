@@ -135,7 +135,7 @@ struct VaultFile: Sendable {
     func checkRoom(_ byteCount: Int64, for purpose: String) throws(StoreError) {
         guard let room, room < UInt64(clamping: byteCount) else { return }
         throw StoreError(
-            .full, "there is no room for \(purpose): \(byteCount >> 20) MiB are needed, and \(room >> 20) MiB are free",
+            .full, "there is no room for \(purpose): \(byteCount >> 10) KiB are needed, and \(room >> 10) KiB are free",
             hint: "free some space in \(directory); nothing was changed")
     }
 

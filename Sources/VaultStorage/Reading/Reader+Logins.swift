@@ -179,6 +179,12 @@ extension Reader {
 }
 
 extension TableAccess {
+    /// Whether a login is at this provider.
+    func hasLogins(of provider: ProviderHandle) throws(StoreError) -> Bool {
+        let use = try cursor(.anyLoginOfProvider)
+        return try use.withBinding(1, provider.bytes) { () throws(StoreError) in try use.step() }
+    }
+
     /// The rows of a user's logins. A handle of another length is returned as nil.
     func loginRows(ofUserRow id: Int64) throws(StoreError) -> [(row: Int64, handle: LoginHandle?)] {
         let row = try cursor(.loginsOfUserRow)

@@ -135,6 +135,10 @@ extension VaultStore {
         }
     }
 
+    package func hasLogins(of provider: ProviderHandle) async throws(StoreError) -> Bool {
+        try await read { reader throws(StoreError) in try reader.tables.hasLogins(of: provider) }
+    }
+
     /// Finds a provider by a keyed hash of its name, without opening any other provider.
     package func provider(named name: String) async throws(StoreError) -> StoredProvider {
         try await read { reader throws(StoreError) in try reader.provider(named: name) }

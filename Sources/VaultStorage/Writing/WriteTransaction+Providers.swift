@@ -174,9 +174,9 @@ extension WriteTransaction {
     }
 
     func requireUnused(_ handle: ProviderHandle, hint: String) throws(StoreError) {
-        let use = try tables.cursor(.anyLoginOfProvider)
-        let isUsed = try use.withBinding(1, handle.bytes) { () throws(StoreError) in try use.step() }
-        guard !isUsed else { throw StoreError(.providerInUse, "the provider still has logins", hint: hint) }
+        guard try !tables.hasLogins(of: handle) else {
+            throw StoreError(.providerInUse, "the provider still has logins", hint: hint)
+        }
     }
 }
 

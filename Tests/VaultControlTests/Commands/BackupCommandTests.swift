@@ -96,7 +96,9 @@ struct BackupCommandTests {
             #expect(held.error.contains("restore status") && held.error.contains("login begin --into \(alice)"))
             try await world.ok("maintain", "--once", "--vault", restored)
             try await world.ok("verify", "--vault", restored)
-            try await world.ok("restore", "accept", "--provider", "acme", "--dry-run", "--vault", restored)
+            let plan = try await world.ok(
+                "restore", "accept", "--provider", "acme", "--dry-run", "--vault", restored)
+            #expect(plan.error.contains("without --probe or --risk none is accepted"))
             // A user who was erased since is back.
             try await world.ok("user", "show", "bob", "--vault", restored)
             #expect(world.refreshes == sent)

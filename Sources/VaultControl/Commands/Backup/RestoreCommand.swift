@@ -76,7 +76,7 @@ struct RestoreAcceptCommand: VaultCommand {
         if dryRun { return try await plan(access, invocation) }
         try await access.manage { users in
             let held = try await users.vault.heldLogins(ofProvider: provider.map { tenant.provider($0) })
-            try requireRiskTaken(held)
+            if let refusal = riskNotTaken(held) { throw refusal }
             var acceptance = try await users.vault.acceptRestore(
                 ofProvider: provider.map { tenant.provider($0) }, limit: probe)
             var probes = ProbedLogins()
@@ -113,6 +113,11 @@ struct RestoreAcceptCommand: VaultCommand {
                 .data("isDryRun", true), Field("accepted", count).label("would be accepted"),
                 Field("requests", requests).label("requests sent now"),
             ])
+        if let refusal = riskNotTaken(held) {
+            invocation.warn(
+                "without --probe or --risk none is accepted: the provider may end logins at an old refresh token")
+            for hint in refusal.hints { invocation.advise(hint) }
+        }
         invocation.note(
             held.held == 0
                 ? HeldLogins.noneWords
@@ -121,9 +126,11 @@ struct RestoreAcceptCommand: VaultCommand {
     }
 
     /// A probe measures the risk.
-    private func requireRiskTaken(_ held: HeldLogins) throws {
-        guard held.held > 0, probe == nil, !risk, held.risk == .ended || held.risk == .allLoginsOfUser else { return }
-        throw Failure(
+    private func riskNotTaken(_ held: HeldLogins) -> Failure? {
+        guard held.held > 0, probe == nil, !risk, held.risk == .ended || held.risk == .allLoginsOfUser else {
+            return nil
+        }
+        return Failure(
             .usage, code: "riskNotTaken",
             "provider \(Printable.shortened(held.provider ?? "")) may end logins when it sees an old refresh token; "
                 + "nothing was changed",

@@ -87,7 +87,8 @@ struct ExportCommand: VaultCommand {
 
     /// After the parser, which first reports what it does not know.
     private func requireTarget() throws(Failure) {
-        guard !dryRun else { return }
+        // A dry run without either says how many there are.
+        guard !dryRun || out != nil || !recipients.isEmpty else { return }
         guard !recipients.isEmpty || plainToFd != nil else {
             throw .usage("no recipient of the export is named: add --for age1…")
         }

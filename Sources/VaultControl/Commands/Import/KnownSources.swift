@@ -10,18 +10,12 @@ struct KnownSources {
 
     /// Warns of a name that is new beside others: a misspelt one makes an old copy of a source look like a new source.
     static func warn(ofNew name: String, in vault: Vault, _ invocation: Invocation) async throws {
-        // Most runs repeat one, and need not read every login for that.
-        guard try await !hasGiven(name, to: vault) else { return }
+        // Most runs repeat one that brought something lately, and need not read every login for that.
+        guard try await !vault.readings(of: name, limit: 10).contains(where: { $0.changes > 0 }) else { return }
         let known = try await KnownSources(of: vault)
         let isBeside = known.status.contains { tenant(of: $0.source) == tenant(of: name) }
         guard isBeside, !known.contains(name) else { return }
         invocation.warn("\(known.words(name)); \(known.advice(name))")
-    }
-
-    /// Whether a login has come from the source, which may have ended since. A reading whose rows were all rejected leaves
-    /// none.
-    private static func hasGiven(_ name: String, to vault: Vault) async throws -> Bool {
-        try await vault.readings(of: name, limit: .max).contains { $0.added > 0 }
     }
 
     /// The tenant's name at the beginning of a source's.
@@ -52,7 +46,8 @@ struct KnownSources {
     /// Refuses a name that no source has: nothing would be found, as if there were nothing to do.
     func require(_ name: String, in vault: Vault) async throws {
         guard !contains(name) else { return }
-        guard try await !Self.hasGiven(name, to: vault) else {
+        // A reading whose rows were all rejected brought none.
+        guard try await !vault.readings(of: name, limit: .max).contains(where: { $0.added > 0 }) else {
             throw Failure(
                 .notFound, code: "unknownSource",
                 "no login of this vault comes from the source \(Printable.named(name)) any longer",

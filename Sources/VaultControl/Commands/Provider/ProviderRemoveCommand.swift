@@ -28,7 +28,7 @@ struct ProviderRemoveCommand: VaultCommand {
             let provider = try await vault.provider(named: tenant.provider(name))
             let waiting = try await vault.revocationsWaiting(forProvider: tenant.provider(name))
             let orphans = "\(Count.of(waiting, "pending revocation")) could no longer be sent"
-            let hasLogins = try await vault.loginCounts(where: LoginFilter(provider: tenant.provider(name))).logins > 0
+            let hasLogins = try await vault.hasLogins(atProvider: tenant.provider(name))
             if waiting > 0, !force { throw refused(orphans, hasLogins) }
             guard !hasLogins else { throw Failure(.inUse, "the provider still has logins", hints: [endLogins]) }
             if provider.isRegistrationManaged, !confirmation.isConfirmed {
