@@ -84,11 +84,16 @@ struct HostileVaultTests {
         let server = try HostileServer(one.scripts, other: other) { _, request in mind.answer(to: request) }
         let login = try await addLogin(
             one, mind, to: vault, users, tokenEndpoint: "http://127.0.0.1:\(server.port)/token")
+        let start = ContinuousClock.now
         let token = await findings.watch { try await users.accessToken(for: .login(login.id), .renewed) }
         let stored = try await vault.login(login.id)
         findings.show(stored)
         let reason = stored.failure?.reason
-        #expect(failures(one, mind).contains(reason), "\(one.name), \(mind): \(reason.map { "\($0)" } ?? "alive")")
+        // A renewal has 45 seconds, and begins no repeat in the last ten: on a machine that takes longer it waits.
+        let isLate = start.duration(to: .now) >= .seconds(35)
+        #expect(
+            failures(one, mind).contains(reason) || isLate && reason == nil,
+            "\(one.name), \(mind): \(reason.map { "\($0)" } ?? "alive")")
         let sent = server.connections
         #expect(sent <= one.requests + 1, "\(one.name), \(mind): \(sent) requests")
         // A login that is dead is left alone.
