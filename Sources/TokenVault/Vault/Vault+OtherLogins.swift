@@ -27,9 +27,11 @@ extension Vault {
             let logins = try await store.logins(ofUser: userId, after: nil, limit: .max).compactMap(\.login).filter {
                 $0.provider == provider && $0.session.isLiving
             }
-            if let own = logins.first(where: { $0.refresh?.has(token) == true }) {
-                return own.handle == login?.handle ? nil : (LoginID(own.handle), false)
+            let holders = logins.filter { $0.refresh?.has(token) == true }
+            if let other = holders.first(where: { $0.handle != login?.handle }) {
+                return (LoginID(other.handle), false)
             }
+            guard holders.isEmpty else { return nil }
             return logins.first { $0.refresh?.hasSpent(token) == true }.map { (LoginID($0.handle), true) }
         } catch {
             if case .notFound = error.code { return nil }

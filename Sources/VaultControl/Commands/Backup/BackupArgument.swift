@@ -28,17 +28,15 @@ extension VaultAccess {
     /// The backup in the vault's list.
     private func listed(_ text: String) async throws -> Backup {
         do {
-            return try await open { vault in
-                do { return try Self.find(text, in: try await vault.backups()) } catch var failure as Failure {
-                    if failure.message.hasPrefix("no backup's id") { failure.message += ", and there is no such file" }
-                    throw failure
-                }
-            }
-        } catch var failure as Failure where failure.code == VaultError.Code.wrongKey.name {
+            return try await open { try Self.find(text, in: try await $0.backups()) }
+        } catch var failure as Failure {
+            if failure.message.hasPrefix("no backup's id") { failure.message += ", and there is no such file" }
             // The key is perhaps the backup's.
-            failure.hints.insert(
-                "\(Printable.named(text)) is looked up in the vault, which this key has to open; with a backup's own key, name "
-                    + "the backup by its path", at: 0)
+            if failure.code == VaultError.Code.wrongKey.name {
+                failure.hints.insert(
+                    "\(Printable.named(text)) is looked up in the vault, which this key has to open; with a backup's own key, "
+                        + "name the backup by its path", at: 0)
+            }
             throw failure
         }
     }

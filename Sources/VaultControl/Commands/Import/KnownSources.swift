@@ -25,7 +25,7 @@ struct KnownSources {
 
     func contains(_ name: String) -> Bool { status.contains { $0.source == name } }
 
-    /// The number of the vault's logins that came from the source, whoever owns them now.
+    /// The number of the vault's logins that came from the source, with those that the vault owns now.
     func logins(_ name: String) -> Int {
         held(name) + contested(name) + sum(\.accepted, name, nil)
     }
